@@ -11,6 +11,7 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/app"
 	"sandglass/backend"
+	"sandglass/backend/agentuity"
 	"sandglass/backend/changes"
 	"sandglass/backend/check"
 	"sandglass/backend/docker"
@@ -34,7 +35,7 @@ func run(a *app.App, args []string) int {
 // kinds are the backends that this program can read.
 func kinds() []backend.SourceKind {
 	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), promapi.Kind(), logs.Kind(),
-		refs.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
+		refs.Kind(), agentuity.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
 }
 
 // effects are what this program can do, by kind of source.

@@ -44,6 +44,8 @@ type Reading struct {
 
 	Counts []Count `json:"counts,omitempty"`
 	Events []Event `json:"events,omitempty"`
+	// Reports are what log lines say of sessions and sandboxes of other sources.
+	Reports []Report `json:"reports,omitempty"`
 	// Memory is what processes used, at most a few hundred of them, each at one or more times.
 	Memory []Memory `json:"memory,omitempty"`
 

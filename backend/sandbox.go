@@ -62,6 +62,28 @@ type Sandbox struct {
 	WorkDir   Safe           `json:"work_dir,omitzero"`
 	Command   Safe           `json:"command,omitzero"` // of its first process
 	Ports     []Safe         `json:"ports,omitempty"`  // published, as "0.0.0.0:8080->80/tcp"
+	CloudFacts
+}
+
+// CloudFacts are facts of a sandbox that only cloud platforms give.
+type CloudFacts struct {
+	Region Safe `json:"region,omitzero"`
+	Org    Safe `json:"org,omitzero"`
+	// Runtime is what it runs, with the platform's id of that.
+	Runtime Safe `json:"runtime,omitzero"`
+	// JoinedBy is what names its session: the hub's list, or a log line.
+	JoinedBy Safe `json:"joined_by,omitzero"`
+	// Lifecycle are the newest lifecycle events, oldest first; LifecycleAt is when they were read, zero: never.
+	Lifecycle   []LifecycleEvent `json:"lifecycle,omitempty"`
+	LifecycleAt time.Time        `json:"lifecycle_at,omitzero"`
+	// WorkAt is when its executions and jobs were last read, zero: never.
+	WorkAt time.Time `json:"work_at,omitzero"`
+	// ReapedAt is when the platform removes it if it sleeps on; zero: not told, or it does not sleep.
+	ReapedAt time.Time `json:"reaped_at,omitzero"`
+	// Views are the statuses that its routes give where two of them differ, in two rounds at least.
+	Views []Field `json:"views,omitempty"`
+	// KnownSince is when Sandglass first saw it in its present status, former processes included.
+	KnownSince time.Time `json:"known_since,omitzero"`
 }
 
 // Judged reports whether its trouble raises alerts.

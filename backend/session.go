@@ -28,6 +28,8 @@ type Session struct {
 	Answer RouteAnswer `json:"answer,omitempty"`
 	// AnswerText is the problem with that answer, empty when there is none.
 	AnswerText Safe `json:"answer_text,omitzero"`
+	// Hub is what a hub says of the session; nil: it is not one of a hub.
+	Hub *HubSession `json:"hub,omitempty"`
 	SessionFacts
 }
 

@@ -17,6 +17,12 @@ type Work struct {
 	QueuedAt  Value[time.Time] `json:"queued_at,omitzero"`
 	StartedAt Value[time.Time] `json:"started_at,omitzero"`
 	EndedAt   Value[time.Time] `json:"ended_at,omitzero"`
+	// KnownSince is when Sandglass first saw it, former processes included, where the platform does not say when it was queued.
+	KnownSince time.Time `json:"known_since,omitzero"`
+	// Driver says that it runs the driver by which a hub leads the sandbox's session.
+	Driver bool `json:"driver,omitempty"`
+	// Nudge says that it signals that driver to connect again. That it succeeds proves only that it signalled.
+	Nudge bool `json:"nudge,omitempty"`
 	// Seen is between which readings each of these happened. The fleet sets it.
 	Seen     WorkSeen   `json:"seen,omitzero"`
 	ExitCode Value[int] `json:"exit_code,omitzero"` // not applicable before it ended
@@ -120,7 +126,16 @@ func WorkClassOf(word string) WorkClass {
 func (c WorkClass) Ended() bool { return c == WorkSucceeded || c == WorkFailed || c == WorkCancelled }
 
 // Queued is when the work was queued: the platform's own time, or else between which readings, and before it began.
-func (w *Work) Queued() Bounds { return before(exactly(w.QueuedAt, w.Seen.Queued), w.Started()) }
+func (w *Work) Queued() Bounds {
+	known := exactly(w.QueuedAt, w.Seen.Queued)
+	if !w.KnownSince.IsZero() && (known.Latest.IsZero() || w.KnownSince.Before(known.Latest)) {
+		known.Latest = w.KnownSince
+		if known.Earliest.After(known.Latest) {
+			known.Earliest = time.Time{}
+		}
+	}
+	return before(known, w.Started())
+}
 
 // Started is when the work began: the platform's own time, or else between which readings, and before it was over.
 func (w *Work) Started() Bounds { return before(exactly(w.StartedAt, w.Seen.Started), w.Ended()) }

@@ -18,7 +18,8 @@ func TestANewKindTouchesFewFiles(t *testing.T) {
 			"backend/kinds.go", "backend/reading.go", // the declarations, and the list in a Reading
 			"backend/fleet/kinds.go", "backend/fleet/state.go", // where a State keeps them
 			"views/subjects/kind.go",  // what is shown of them
-			"backend/helix/work.go",   // the adapter that reads them
+			"backend/helix/work.go",   // the adapters that read them
+			"backend/agentuity/decode_work.go", "backend/agentuity/work.go",
 			"alerts/scenario/work.go", // stories about them
 			"alerts/scenario/play.go", // their States
 		)

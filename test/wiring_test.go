@@ -24,6 +24,7 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/app"
 	"sandglass/backend"
+	"sandglass/backend/agentuity"
 	"sandglass/backend/changes"
 	"sandglass/backend/check"
 	"sandglass/backend/docker"
@@ -46,7 +47,7 @@ func run(a *app.App, args []string) int {
 
 func kinds() []backend.SourceKind {
 	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), promapi.Kind(), logs.Kind(),
-		refs.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
+		refs.Kind(), agentuity.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
 }
 
 func effects() []actions.Kind {

@@ -31,8 +31,10 @@ type Config struct {
 	// Origins are the configured URLs (any path) of the source; the credential is sent to their origins and to no other.
 	Origins    []string
 	Credential Credential
-	MaxBody    int64   // bytes, decoded; 0 means DefaultMaxBody
-	Budget     *Budget // told about every answer; nil for sources that send one request a poll
+	// Key reads the credential from a place that a Credential cannot name, such as a vendor's own file; nil: there is none.
+	Key     func() (string, error)
+	MaxBody int64   // bytes, decoded; 0 means DefaultMaxBody
+	Budget  *Budget // told about every answer; nil for sources that send one request a poll
 }
 
 // Client sends the requests of one source. It is safe for concurrent use.
@@ -91,7 +93,7 @@ func New(cfg Config, deps backend.Deps) (*Client, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	deps.Cleaner = deps.Cleaner.With(ConfiguredSecrets(nil, cfg.Origins...)...)
-	c := &Client{cfg: cfg, deps: deps, secret: &secretStore{cfg: cfg.Credential, deps: deps, clean: deps.Cleaner}}
+	c := &Client{cfg: cfg, deps: deps, secret: &secretStore{cfg: cfg.Credential, key: cfg.Key, deps: deps, clean: deps.Cleaner}}
 	for _, raw := range cfg.Origins {
 		u, err := ParseURL(raw)
 		if err != nil {

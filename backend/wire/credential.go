@@ -78,6 +78,7 @@ func (c Credential) Origin() string {
 // secretStore reads a credential when it is needed and remembers every value it has had, for masking.
 type secretStore struct {
 	cfg  Credential
+	key  func() (string, error)
 	deps backend.Deps
 
 	mu    sync.Mutex
@@ -108,7 +109,7 @@ func (s *secretStore) drop() {
 
 // header returns the header to send, or two empty strings without a credential.
 func (s *secretStore) header(ctx context.Context) (name, value string, err error) {
-	if s.cfg.IsZero() {
+	if s.cfg.IsZero() && s.key == nil {
 		return "", "", nil
 	}
 	s.mu.Lock()
@@ -152,6 +153,8 @@ func (s *secretStore) read(ctx context.Context) (string, error) {
 	var raw string
 	var err error
 	switch {
+	case s.key != nil:
+		raw, err = s.key()
 	case s.cfg.Env != "":
 		if s.deps.Getenv != nil {
 			raw = s.deps.Getenv(s.cfg.Env)

@@ -15,11 +15,12 @@ import (
 const maxRetryAfter = time.Hour
 
 // StatusError is an answer that the client refused by its status. Text is the beginning of its body, drawable; Body is all
-// that was read of it, as it came.
+// that was read of it, as it came, and Header its headers.
 type StatusError struct {
 	Status int
 	Text   backend.Safe
 	Body   []byte
+	Header http.Header
 }
 
 // Error names the status and what the body said.
@@ -37,7 +38,7 @@ func (e *StatusError) Error() string {
 // judge turns a status into an error of the right kind, or nil when the caller has to judge the answer.
 func (c *Client) judge(r *Response, asked Request, retry time.Duration) error {
 	refuse := func(kind backend.ErrorKind) error {
-		e := c.fail(kind, r.Where, &StatusError{Status: r.Status, Text: c.excerpt(r), Body: r.Body})
+		e := c.fail(kind, r.Where, &StatusError{Status: r.Status, Text: c.excerpt(r), Body: r.Body, Header: r.Header})
 		if kind == backend.ErrThrottled {
 			e.RetryAfter = retry
 		}

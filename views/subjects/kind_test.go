@@ -58,6 +58,8 @@ func example(ty reflect.Type, name string, text *[]string) any {
 		return fields
 	case reflect.Slice:
 		return []any{example(ty.Elem(), name, text)}
+	case reflect.Pointer:
+		return example(ty.Elem(), name, text)
 	case reflect.Bool:
 		return true
 	case reflect.String:
@@ -108,7 +110,8 @@ var elsewhere = []string{
 	"id-of-tmpdir.key.id", "id-of-tmpdir.raw_path", "text-of-tmpdir.root", // all in its path
 	"id-of-host.roots.waiting.key.parent", "id-of-host.roots.waiting.key.id", // counted; `clean --list` names them
 	"text-of-host.roots.waiting.path", "text-of-host.roots.waiting.aside",
-	"id-of-ref.workspace",   // the id in its key
+	"id-of-ref.workspace", // the id in its key
+	"id-of-sandbox.lifecycle.id",
 	"id-of-workspace.moved", // the fleet sets it, from two readings
 }
 

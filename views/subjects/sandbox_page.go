@@ -46,6 +46,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.read(&b.Meta)
 	w.running("image", b.Image, &b.Meta)
 	w.text("provider", b.Provider)
+	w.cloud(b)
 	w.text("directory", b.WorkDir)
 	w.text("command", b.Command)
 	w.text("ports", backend.Join(b.Ports, " "))
@@ -59,6 +60,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.doable(b.Key)
 	w.Head("Joined")
 	w.owner(b.Key.Source, b.Session)
+	w.joinedBy(b)
 	w.workspaceOf(b.Session, b.Workspace)
 	w.parts(b.Key)
 	for i, m := range b.Mounts {
@@ -68,6 +70,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 		}
 		w.Field(label(i+1, "mounts"), normal(fmt.Sprintf("%s on %s", m.Source, m.Destination)), dim("  "+m.Type.String()+ro))
 	}
+	w.lifecycle(b)
 	w.history(&b.Meta)
 	w.extra("Labels", b.Labels)
 	w.raw(&b.Meta)

@@ -77,6 +77,7 @@ func (w *writer) session(s *backend.Session) {
 	}
 	w.text("problem", s.AnswerText)
 	w.tell(s.AnswerText)
+	w.hub(s.Hub)
 	w.at("started", s.StartedAt, "")
 	w.read(&s.Meta)
 	w.text("tenant", s.Tenant)

@@ -140,6 +140,9 @@ func (w *writer) work(e worker, x *backend.Work, kind backend.Safe) {
 	w.cell("state", workCell(x), dim(meaning))
 	w.text("type", kind)
 	w.text("command", x.Command)
+	if x.Nudge {
+		w.Field("nudge", normal("signals the driver to connect again"), dim("  success proves only that it signalled"))
+	}
 	w.text("error", x.Error)
 	if code, ok := x.ExitCode.Get(); ok {
 		w.Field("exit", normal(kit.Number(code)))

@@ -1,0 +1,224 @@
+package agentuity
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+const (
+	queuedIdle   = 15 * time.Second // idle with something queued for so long, in idleLooks readings
+	idleLooks    = 3
+	queuedLong   = 30 * time.Second // queued for so long whatever the status
+	verdictFresh = 5 * time.Minute  // how old a passing verdict of an unattended sandbox may get before it is renewed
+)
+
+// assemble puts what changed into the reading.
+func (p *poll) assemble() {
+	whole := true
+	for _, r := range p.s.regions {
+		whole = whole && r.err == nil && r.full.whole && !r.full.done.IsZero() && r.full.walk == nil && !r.full.done.Before(p.now)
+	}
+	lost := 0
+	for _, key := range p.sorted() {
+		b := p.s.boxes[key]
+		p.judge(b)
+		if b.lost {
+			lost++
+		}
+		if b.problem != nil {
+			p.r.Problems = append(p.r.Problems, *b.problem)
+			if p.now.Sub(b.readAt) > 2*p.s.opt.FullList.Std() {
+				p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: b.key(p.s), Why: b.problem.What})
+			}
+		}
+		if b.touched || whole {
+			p.r.Sandboxes = append(p.r.Sandboxes, p.sandbox(b))
+		}
+		b.touched = false
+	}
+	p.r.Scopes = append(p.scopes, backend.Scope{Kind: backend.KindSandbox, Complete: whole && lost == 0})
+	for _, y := range p.s.sessions {
+		if y.touched || slices.ContainsFunc(p.scopes, func(c backend.Scope) bool { return c.Kind == backend.KindSession }) {
+			p.r.Sessions = append(p.r.Sessions, y.entity)
+		}
+		y.touched = false
+	}
+	slices.SortFunc(p.r.Sessions, func(a, b *backend.Session) int { return a.Key.Compare(b.Key) })
+	p.sortWork()
+	if lost > 0 {
+		p.note("%s left the list; their own routes are asked", backend.Counted(lost, "sandbox", "sandboxes"))
+	}
+}
+
+func (p *poll) sorted() []backend.ID {
+	out := make([]backend.ID, 0, len(p.s.boxes))
+	for key := range p.s.boxes {
+		out = append(out, key)
+	}
+	slices.SortFunc(out, backend.ID.Compare)
+	return out
+}
+
+// sandbox makes the entity of a box. It is a new one: what was delivered is never changed.
+func (p *poll) sandbox(b *box) *backend.Sandbox {
+	out := b.entity
+	out.ReadAt = b.readAt
+	out.Session, out.JoinedBy = b.session, b.joinedBy
+	out.Lifecycle, out.LifecycleAt = b.events.list, b.events.at
+	out.WorkAt, out.Views, out.KnownSince = b.work.at, b.disagreement(p.now), b.since
+	out.StartedAt = b.startedAt()
+	out.ReapedAt = b.reaped()
+	if len(b.checks) > 0 {
+		out.Observed = backend.Known(backend.Observation{Verdicts: b.checks})
+	}
+	return &out
+}
+
+// startedAt is when the sandbox came to live last: as seen, or as its events say. Not applicable: neither tells.
+func (b *box) startedAt() backend.Value[time.Time] {
+	at := b.woke
+	for _, e := range b.events.list {
+		switch e.Kind {
+		case backend.LifecycleStarted:
+			at = maxTime(at, e.At)
+		case backend.LifecycleResumed:
+			if deferred, known := e.Deferred.Get(); known && !deferred {
+				at = maxTime(at, e.At)
+			}
+		case backend.LifecycleCreated, backend.LifecycleSuspended, backend.LifecycleEvacuated, backend.LifecycleCheckpointed, backend.LifecycleReconciled,
+			backend.LifecycleDestroyed, backend.LifecycleOther:
+		}
+	}
+	if at.IsZero() {
+		return backend.NotApplicable[time.Time]()
+	}
+	return backend.Known(at)
+}
+
+// reaped is when the platform removes a sandbox that sleeps on; zero: it does not sleep, or nothing tells.
+func (b *box) reaped() time.Time {
+	if b.entity.Class != backend.SandboxAsleep || b.paused <= 0 {
+		return time.Time{}
+	}
+	if e, ok := (&backend.Sandbox{CloudFacts: backend.CloudFacts{Lifecycle: b.events.list}}).Latest(backend.LifecycleSuspended); ok {
+		return e.At.Add(b.paused)
+	}
+	return time.Time{}
+}
+
+// judge brings the verdicts up to date that need no request of their own.
+func (p *poll) judge(b *box) {
+	p.judgeQueue(b)
+	p.judgeDriver(b)
+}
+
+// judgeQueue looks whether what is queued starts. Executions run one after the other: while one runs, others wait.
+func (p *poll) judgeQueue(b *box) {
+	if b.work.at.IsZero() || b.work.at.Equal(b.work.judged) {
+		return
+	}
+	b.work.judged = b.work.at
+	oldest, queued, waits := b.work.stuck()
+	known, told := find(b.checks, backend.PlaneQueue)
+	if oldest == nil {
+		b.work.looks = 0
+		if told && known.Outcome != backend.OutcomeOK || queued > 0 && !told {
+			b.observe(backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeOK, At: b.work.at, Passive: true, What: waits})
+		}
+		return
+	}
+	b.work.looks++
+	age := b.work.at.Sub(oldest.KnownSince)
+	v := backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeUnknown, At: b.work.at, Passive: true,
+		What:     backend.Textf("%s queued since at least %s, and nothing runs", backend.Counted(queued, "execution is", "executions are"), oldest.KnownSince.UTC().Format("15:04:05Z")),
+		Evidence: []backend.Safe{backend.Textf("%s: %s", oldest.Key.ID.Safe(), oldest.Command)}}
+	if age >= queuedLong || b.status == "idle" && age >= queuedIdle && b.work.looks >= idleLooks {
+		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailExecStuckQueued
+	}
+	b.observe(v)
+}
+
+func find(all []backend.Verdict, plane backend.Plane) (backend.Verdict, bool) {
+	return backend.Observation{Verdicts: all}.Of(plane)
+}
+
+// judgeDriver looks whether a driver leads the session of a sandbox. The Hub gives one driverLimit to connect.
+func (p *poll) judgeDriver(b *box) {
+	y := p.s.sessions[b.session]
+	if y == nil || y.join.sandbox != b.id || !y.expectsDriver(p) {
+		return
+	}
+	v := backend.Verdict{Plane: backend.PlaneDriver, At: y.toldAt, Passive: true}
+	name := y.entity.Key.ID.Safe()
+	h := y.entity.Hub
+	gaveUp := false
+	if r, ok := backend.HubText(h.Error.String()); ok && r.Kind == backend.ReportDriverTimeout {
+		gaveUp = true
+	}
+	switch {
+	case h.Driver.Or(false):
+		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("a driver leads the session %s", name)
+	case !h.Driver.IsKnown() && y.join.connected.Or(false):
+		v.Outcome, v.What, v.At = backend.OutcomeOK, backend.Textf("the session %s is connected", name), p.s.hub.ok
+	case y.noDriver.IsZero():
+		return
+	case gaveUp || p.now.Sub(y.noDriver) >= driverLimit:
+		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("no driver leads the session %s since at least %s", name, y.noDriver.UTC().Format("15:04:05Z"))
+		if !h.Error.IsEmpty() {
+			v.Evidence = []backend.Safe{backend.Textf("the Hub says: %s", backend.HubSeconds(h.Error))}
+		}
+	default:
+		v.Outcome, v.Kind = backend.OutcomeUnknown, backend.FailWaking
+		v.What = backend.Textf("no driver leads the session %s yet; the Hub waits 120 s for one", name)
+	}
+	if known, told := find(b.checks, backend.PlaneDriver); told && known.Outcome == v.Outcome && known.What == v.What && !p.attention.alerting[b.id] && v.At.Sub(known.At) < verdictFresh {
+		return
+	}
+	b.observe(v)
+}
+
+// finish adds the words about the source.
+func (p *poll) finish() {
+	s := p.s
+	p.r.Inputs = append(p.r.Inputs, backend.InputContainers)
+	if p.down() == nil {
+		p.regionsDown()
+		p.hubWords()
+	}
+	p.r.Partial = p.partial && p.first
+	p.r.Bookmarks = s.bookmarks(p.now)
+	for _, place := range s.places() {
+		p.r.Load = addLoad(p.r.Load, place.client.TakeLoad())
+	}
+	offset := s.regions[0].place.client.Offset()
+	p.r.ClockOffset = offset
+	if text, expired := s.profile.warning(s.opt.KeyWarning.Std()); !text.IsEmpty() {
+		p.note("%s", text)
+		if kind := backend.ErrUnauthorised; expired {
+			p.problem(backend.Key{}, kind, s.profile.file, text.String())
+		} else {
+			p.r.Degraded = cmp.Or(p.r.Degraded, text)
+		}
+	}
+	if b := s.budget.State(); b.Current < b.Configured {
+		p.note("request budget %.2g of %.2g a second: %v", b.Current, b.Configured, b.Why)
+	}
+	if longest := s.sweep.Longest(len(p.subjects())); longest > s.opt.Sweep.Std() {
+		p.note("executions, jobs and events of %d live sandboxes are read every %s: requests_per_second is %v", len(p.subjects()), backend.Age(longest), s.opt.RequestsPerSec)
+	}
+	p.r.At = s.deps.Now()
+}
+
+func addLoad(a, b backend.Load) backend.Load {
+	a.Requests += b.Requests
+	a.Bytes += b.Bytes
+	a.Latencies = append(a.Latencies, b.Latencies...)
+	a.Latencies = a.Latencies[:min(len(a.Latencies), 64)]
+	if b.BodyAge > a.BodyAge {
+		a.BodyAge, a.BodyBy, a.BodyWhere, a.BodyDate = b.BodyAge, b.BodyBy, b.BodyWhere, b.BodyDate
+	}
+	return a
+}

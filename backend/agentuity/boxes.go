@@ -1,0 +1,162 @@
+package agentuity
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+const (
+	rowsAsked   = 50 // executions, jobs and events of a sandbox each
+	statusAsked = 40 // status requests of one poll
+)
+
+// urgent reports whether a sandbox is looked at as often as the budget allows.
+func (p *poll) urgent(b *box) bool {
+	return p.attention.alerting[b.id] || b.suspect.since(p.now) || b.work.unsettled()
+}
+
+// subjects are the sandboxes whose executions, jobs and events may be read.
+func (p *poll) subjects() []wire.SweepSubject {
+	type life struct {
+		status string
+		count  int
+	}
+	var out []wire.SweepSubject
+	for key, b := range p.s.boxes {
+		seen := p.attention.alerting[key] || p.attention.visible[key]
+		if !live(b.status) && !transit(b.status) && !seen {
+			continue
+		}
+		x := wire.SweepSubject{ID: key, Life: life{b.status, b.executions}}
+		switch {
+		case p.urgent(b):
+			x.Rank = wire.SweepAlerting
+		case p.attention.visible[key]:
+			x.Rank = wire.SweepVisible
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// readBoxes reads what is due about single sandboxes: the status of those in doubt first, then executions, jobs and events.
+func (p *poll) readBoxes() {
+	var jobs []job
+	for _, key := range p.doubtful() {
+		jobs = append(jobs, p.readStatus(p.s.boxes[key]))
+	}
+	due := p.s.backlog
+	for _, key := range p.s.sweep.Due(p.now, p.subjects()) {
+		if !slices.Contains(due, key) {
+			due = append(due, key)
+		}
+	}
+	status := len(jobs)
+	for _, key := range due {
+		if b := p.s.boxes[key]; b != nil {
+			jobs = append(jobs, p.readBox(b))
+		}
+	}
+	unbegun := p.run(jobs)
+	p.s.backlog = nil
+	if begun := len(jobs) - unbegun; begun < len(jobs) {
+		p.s.backlog = slices.Clone(due[max(0, min(len(due), begun-status)):])
+	}
+	p.partial = p.partial || unbegun > 0
+}
+
+// doubtful are the sandboxes whose status is asked for: those that left a list, that alert or that are on a screen.
+func (p *poll) doubtful() []backend.ID {
+	out := slices.Clone(p.left)
+	for key, b := range p.s.boxes {
+		if (b.lost || p.attention.alerting[key] || p.attention.visible[key]) && !slices.Contains(p.left, key) {
+			out = append(out, key)
+		}
+	}
+	rank := func(key backend.ID) int {
+		if b := p.s.boxes[key]; b.lost || p.attention.alerting[key] {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(out, func(x, y backend.ID) int {
+		if c := rank(x) - rank(y); c != 0 {
+			return c
+		}
+		if c := p.s.boxes[x].views.at.Compare(p.s.boxes[y].views.at); c != 0 {
+			return c
+		}
+		return x.Compare(y)
+	})
+	return out[:min(len(out), statusAsked)]
+}
+
+// ask asks a route of a sandbox in its region. A region that says that another one has it (421) is believed once, where that
+// one is configured.
+func (p *poll) ask(ctx context.Context, b *box, route, path string, query url.Values) (*answer, *failure) {
+	a, f := p.askIn(ctx, b.region, route, path, query)
+	if !f.is(http.StatusMisdirectedRequest) {
+		return a, f
+	}
+	i := slices.IndexFunc(p.s.regions, func(r *region) bool { return r.name == f.region && r != b.region })
+	if i < 0 {
+		return a, f
+	}
+	return p.askIn(ctx, p.s.regions[i], route, path, query)
+}
+
+func (p *poll) askIn(ctx context.Context, r *region, route, path string, query url.Values) (*answer, *failure) {
+	if !r.place.budget.Wait(p.slice) {
+		return nil, errLater
+	}
+	return r.place.get(ctx, route, path, query)
+}
+
+// errLater stands for a request that the budget of this poll has no room for.
+var errLater = &failure{err: context.DeadlineExceeded}
+
+// readBox reads executions, jobs and events of a sandbox.
+func (p *poll) readBox(b *box) job {
+	return func(ctx context.Context) func() {
+		at := "/sandbox/sandboxes/" + url.PathEscape(b.id.Raw())
+		x, xf := p.ask(ctx, b, "executions", at+"/executions", url.Values{"limit": {"50"}})
+		j, jf := p.ask(ctx, b, "jobs", at+"/jobs", url.Values{"limit": {"50"}})
+		e, ef := p.ask(ctx, b, "events", at+"/events", url.Values{"limit": {"50"}, "direction": {"desc"}})
+		return func() {
+			if p.s.boxes[b.id] != b {
+				return // it ended meanwhile
+			}
+			if xf == nil {
+				p.takeExecutions(b, x)
+			}
+			if jf == nil {
+				p.takeJobs(b, j)
+			}
+			if ef == nil {
+				p.takeEvents(b, e)
+			}
+			b.touched = true
+			for _, f := range []*failure{xf, jf, ef} {
+				if f != nil && f != errLater {
+					p.failed(b, f)
+					return
+				}
+			}
+		}
+	}
+}
+
+// failed notes why something about a sandbox cannot be read.
+func (p *poll) failed(b *box, f *failure) {
+	kind, where, what := p.explain(f, b)
+	b.problem = &backend.Problem{Kind: kind, Where: p.clean(where, 300), What: p.clean(what, 400), Subject: b.key(p.s), At: p.now}
+}
+
+func (b *box) key(s *Source) backend.Key {
+	return backend.Key{Kind: backend.KindSandbox, Source: s.deps.ID, ID: b.id}
+}

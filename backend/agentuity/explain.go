@@ -1,0 +1,103 @@
+package agentuity
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+// trustFor is how long a key that worked on a list is trusted when a single sandbox is refused.
+const trustFor = 2 * time.Minute
+
+// explain says of a failure what it is, where, and the next step. b is the sandbox that was asked for, nil: a list or the Hub.
+func (p *poll) explain(f *failure, b *box) (kind backend.ErrorKind, where, what string) {
+	var e *backend.Error
+	kind, what = backend.KindOf(f.err), f.err.Error()
+	if errors.As(f.err, &e) {
+		where, what = e.Where, e.Err.Error()
+	}
+	switch {
+	case f.is(http.StatusMisdirectedRequest):
+		return backend.ErrInvalid, where, what + "; " + p.s.regionStep(f.region)
+	case b != nil && (f.is(http.StatusUnauthorized) || f.is(http.StatusForbidden)) && p.now.Sub(b.region.ok) < trustFor:
+		return backend.ErrInvalid, where, what + "; the key works for the region's list, so this is probably no bad key: the platform also answers 401 for a sandbox " +
+			"of another region or organisation, or one that is gone; find it: agentuity cloud sandbox get " + b.id.Safe().String()
+	case kind == backend.ErrUnauthorised:
+		return kind, where, what + "; " + p.s.keyStep()
+	case f.is(http.StatusPaymentRequired):
+		return kind, where, what + "; the plan of the organisation does not cover it"
+	case f.is(http.StatusUpgradeRequired):
+		return kind, where, what + "; the platform asks for a newer client: look for a newer Sandglass"
+	}
+	return kind, where, what
+}
+
+// regionStep is what to do when a region answers that another one has the subject.
+func (s *Source) regionStep(named string) string {
+	name := backend.Clean(named, 40).String()
+	switch {
+	case named == "":
+		return "another region has it, and the answer does not say which: check regions and url"
+	case slices.ContainsFunc(s.regions, func(r *region) bool { return r.name == named }):
+		return fmt.Sprintf("it belongs to region %s, which is configured: check url", name)
+	}
+	return fmt.Sprintf("it belongs to region %s: add %q to regions", name, name)
+}
+
+// keyStep is what to check when the key is refused.
+func (s *Source) keyStep() string {
+	step := "check the key (" + s.keyOrigin() + ")"
+	if text, expired := s.profile.warning(s.opt.KeyWarning.Std()); expired {
+		return text.String()
+	}
+	if s.opt.Org != "" {
+		return step + ", and that it belongs to the organisation " + backend.Clean(s.opt.Org, 80).String()
+	}
+	return step
+}
+
+// keyOrigin says where the key comes from.
+func (s *Source) keyOrigin() string {
+	if s.profile != nil {
+		return "CLI profile " + backend.Clean(s.profile.name, 60).String()
+	}
+	return s.opt.Read.Origin()
+}
+
+// down is the error of a poll of which no region answers; nil: one does, or none was due.
+func (p *poll) down() error {
+	s := p.s
+	for _, r := range s.regions {
+		if r.err == nil {
+			return nil
+		}
+	}
+	first := s.regions[0]
+	kind, where, what := p.explain(first.err, nil)
+	if first.err.is(http.StatusNotFound) {
+		what += "; is " + first.place.base + " the sandbox service of a region?"
+	}
+	return &backend.Error{Kind: kind, Source: s.deps.ID, Where: where, RetryAfter: first.err.retryAfter, Err: errors.New(what)}
+}
+
+// regionsDown says which of several regions do not answer.
+func (p *poll) regionsDown() {
+	for _, r := range p.s.regions {
+		if r.err == nil {
+			continue
+		}
+		kind, where, what := p.explain(r.err, nil)
+		p.problem(backend.Key{}, kind, where, "region "+r.name+": "+what)
+		p.r.Unseen = true
+		p.r.Degraded = backend.Textf("region %s does not answer: %s", backend.Clean(r.name, 40), p.clean(what, 200))
+		for key, b := range p.s.boxes {
+			if b.region == r {
+				p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: backend.Key{Kind: backend.KindSandbox, Source: p.s.deps.ID, ID: key}, Why: p.clean(what, 200)})
+			}
+		}
+	}
+}

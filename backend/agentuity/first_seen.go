@@ -1,0 +1,58 @@
+package agentuity
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// The platform dates neither what is queued nor a status. What was first seen when is kept for later processes.
+const (
+	markEvents = "events"
+	maxMarks   = 2000
+	// unusedFor is how long a mark of a former process is kept without being seen again.
+	unusedFor = time.Hour
+)
+
+func workMark(k backend.Key) string { return string(k.Kind) + " " + k.Parent.Raw() + " " + k.ID.Raw() }
+
+func transitMark(id backend.ID, status string) string { return status + " " + id.Raw() }
+
+func driverMark(session backend.ID) string { return "no-driver " + session.Raw() }
+
+// firstSeen is when something was first seen, now where it is new. It is kept where keep says so.
+func (s *Source) firstSeen(mark string, now time.Time, keep bool) time.Time {
+	s.used[mark] = true
+	if at, known := s.seen[mark]; known && !at.After(now) {
+		return at
+	}
+	if keep {
+		s.seen[mark] = now
+	}
+	return now
+}
+
+// bookmarks hands what was first seen, and until when events were told, to a later process. The oldest stay.
+func (s *Source) bookmarks(now time.Time) []backend.Bookmark {
+	out := make([]backend.Bookmark, 0, len(s.seen)+1)
+	for mark, at := range s.seen {
+		if !s.used[mark] && now.Sub(s.started) > unusedFor {
+			delete(s.seen, mark) // what it dated is no more
+			continue
+		}
+		out = append(out, backend.Bookmark{File: mark, Sizes: []backend.SizeAt{{At: at}}})
+	}
+	slices.SortFunc(out, func(a, b backend.Bookmark) int {
+		if c := a.Sizes[0].At.Compare(b.Sizes[0].At); c != 0 {
+			return c
+		}
+		return strings.Compare(a.File, b.File)
+	})
+	out = out[:min(len(out), maxMarks)]
+	if !s.newest.IsZero() {
+		out = append(out, backend.Bookmark{File: markEvents, Sizes: []backend.SizeAt{{At: s.newest}}})
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package agentuity
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+const (
+	liveEvery  = 5 * time.Second  // the sheet of the vendor's clients: 5 to 10 s
+	liveSlow   = 10 * time.Second // for lists of more than slowPages pages
+	slowPages  = 3
+	endedEvery = time.Minute
+	maxPages   = 1000
+	perPage    = time.Second // a list of many pages is read less often
+)
+
+func trimSlash(s string) string { return strings.TrimRight(s, "/") }
+
+func joined(all []string) string { return strings.Join(all, ", ") }
+
+// list is one filtered list of a region and how far it is read.
+type list struct {
+	filter  string // "live=true", "status=failed", empty: all
+	every   time.Duration
+	newest  bool // one page is enough
+	walk    *walk
+	next    time.Time
+	done    time.Time // when it was last read to its end, zero: never
+	whole   bool      // the last time it held still while it was read
+	ids     map[backend.ID]bool
+	changed backend.Safe // why it is not whole
+}
+
+// walk is one reading of a list in progress.
+type walk struct {
+	offset, pages int
+	total, first  int // as the newest and the first page count; -1: not told
+	ids           map[backend.ID]bool
+	restless      bool // it changed while it was read
+	problem       string
+}
+
+func newRegion(name string, p *place, full time.Duration) *region {
+	r := &region{name: name, place: p, live: list{filter: "live=true", every: liveEvery}, full: list{every: full}}
+	for _, status := range []string{"failed", "terminated"} {
+		r.ended = append(r.ended, &list{filter: "status=" + status, every: endedEvery, newest: true})
+	}
+	return r
+}
+
+// due reports whether the list is to be read, or to be read on.
+func (l *list) due(now time.Time) bool { return l.walk != nil || !now.Before(l.next) }
+
+// query is what a page is asked with. Rows are listed by their creation, so that new ones come last.
+func (l *list) query() url.Values {
+	q := url.Values{"limit": {strconv.Itoa(pageSize)}, "offset": {strconv.Itoa(l.walk.offset)}, "sort": {"created"}, "direction": {"asc"}}
+	if name, value, ok := strings.Cut(l.filter, "="); ok {
+		q.Set(name, value)
+	}
+	if l.newest {
+		q.Set("sort", "updated")
+		q.Set("direction", "desc")
+	}
+	return q
+}
+
+// page is one page of a list.
+type page struct {
+	rows  []row
+	bad   int // rows without an id
+	total int // -1: not told
+	at    time.Time
+	took  time.Duration
+}
+
+// readPage asks for the next page of a list.
+func (s *Source) readPage(ctx context.Context, r *region, l *list) (*page, *failure) {
+	a, f := r.place.get(ctx, "/sandbox?"+l.filter, "/sandbox", l.query())
+	if f != nil {
+		return nil, f
+	}
+	rows := a.data.Get("sandboxes")
+	if rows.Kind() != '[' {
+		return nil, &failure{status: 200, trace: a.trace, err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no list data.sandboxes; is %s the sandbox service of a region?", r.place.base)}
+	}
+	p := &page{total: -1, at: a.at, took: a.took}
+	if n, ok := number(a.data.Get("total")); ok && n >= 0 {
+		p.total = n
+	}
+	d := s.decoder(r.place)
+	for n := range rows.Elements() {
+		x, ok := d.sandbox(n, r.name)
+		if !ok {
+			p.bad++
+			continue
+		}
+		p.rows = append(p.rows, x)
+	}
+	return p, nil
+}
+
+func (s *Source) decoder(p *place) *decoder {
+	return &decoder{source: s.deps.ID, clean: p.client.Cleaner(), offset: p.client.Offset()}
+}
+
+// add takes one page into a walk; it reports whether the walk is at its end.
+func (l *list) add(p *page) (end bool) {
+	w := l.walk
+	if w.ids == nil {
+		w.ids, w.first = map[backend.ID]bool{}, p.total
+	}
+	twice := 0
+	for i := range p.rows {
+		if w.ids[p.rows[i].id] {
+			twice++
+		}
+		w.ids[p.rows[i].id] = true
+	}
+	n := len(p.rows) + p.bad
+	w.restless = w.restless || p.total != w.first || twice > 0
+	w.total, w.offset, w.pages = p.total, w.offset+n, w.pages+1
+	switch {
+	case l.newest, w.pages >= maxPages:
+		return true
+	case n == 0 && p.total > w.offset:
+		w.problem = fmt.Sprintf("the page from row %d on is empty, but the list counts %d sandboxes", w.offset+1, p.total)
+		return true
+	case p.total >= 0:
+		return w.offset >= p.total
+	}
+	return n < pageSize
+}
+
+// finish ends a walk.
+func (l *list) finish(now time.Time) {
+	w := l.walk
+	l.walk, l.done, l.ids = nil, now, w.ids
+	l.whole, l.changed = true, backend.Safe{}
+	seen := len(w.ids)
+	switch {
+	case w.problem != "":
+		l.whole, l.changed = false, backend.Clean(w.problem, 200)
+	case !l.newest && w.total >= 0 && (seen < w.total || w.restless):
+		l.whole = false
+		if seen < w.total {
+			l.changed = backend.Textf("the list changed while it was read: %d of %d sandboxes came; it is read again", seen, w.total)
+		}
+	}
+	every := l.every
+	if !l.whole {
+		every /= 2
+	}
+	if l.filter == "live=true" && w.pages > slowPages {
+		every = liveSlow
+	}
+	every = max(every, time.Duration(w.pages)*perPage)
+	l.next = now.Add(every - every/10)
+}
+
+// readLists goes on with the lists of a region that are due, until the slice of the poll ends.
+func (s *Source) readLists(ctx, slice context.Context, r *region) {
+	for _, l := range append([]*list{&r.full, &r.live}, r.ended...) {
+		now := s.deps.Now()
+		if !l.due(now) || l == &r.live && r.full.done.IsZero() { // the first full list holds the live ones
+			continue
+		}
+		if l.walk == nil {
+			l.walk = &walk{total: -1, first: -1}
+		}
+		for l.walk != nil {
+			if !r.place.budget.Wait(slice) {
+				return
+			}
+			p, f := s.readPage(ctx, r, l)
+			if f != nil && l.newest && r.err == nil { // the other lists tell
+				l.walk, l.next, l.changed = nil, now.Add(l.every), backend.Clean(f.Error(), 200)
+				continue
+			}
+			if f != nil {
+				r.err, l.walk, l.next = f, nil, now.Add(s.deps.Interval*9/10)
+				return
+			}
+			r.err, r.ok = nil, p.at
+			r.got = append(r.got, p)
+			if l.add(p) {
+				l.finish(s.deps.Now())
+				r.finished = append(r.finished, l)
+			}
+		}
+	}
+}

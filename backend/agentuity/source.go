@@ -1,0 +1,235 @@
+package agentuity
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+const (
+	inFlight   = 8   // requests at the same time
+	sliceShare = 0.9 // of the interval that one poll uses, so that the next one starts in time
+	pageSize   = 100 // the most that the platform gives
+	// sweepShare is the part of the budget that reads executions, jobs and events, three requests for each sandbox.
+	sweepShare = 0.6
+	// firstSweep are so many seconds of that part that a first poll may use, for commands that poll once.
+	firstSweep = 10 * time.Second
+	// maxProblems bounds what one reading says about itself.
+	maxProblems = 60
+)
+
+// Source polls the regions of one organisation and its Hub. Poll is called by one goroutine at a time; Attend runs beside it.
+type Source struct {
+	deps    backend.Deps
+	opt     *Options
+	profile *profile // nil: the key is not a profile's
+	budget  *wire.Budget
+	regions []*region
+	api     *place // nil: not asked
+	hub     hub
+	sweep   *wire.Sweep
+	backlog []backend.ID // sandboxes whose turn the poll before did not come to
+
+	boxes    map[backend.ID]*box
+	sessions map[backend.ID]*hubSession
+	seen     map[string]time.Time // when what the platform does not date was first seen, by kind and id
+	used     map[string]bool      // of these, those that this process saw too
+	started  time.Time
+	toldTo   time.Time // until when a former process told events
+	newest   time.Time // the newest event that was told
+	polls    int
+
+	mu       sync.Mutex
+	alerting map[backend.ID]bool // sandboxes
+	visible  map[backend.ID]bool
+	watched  map[backend.ID]bool // sessions that alert or are looked at
+	reports  []backend.Report    // what logs say, newest last
+}
+
+// region is one region's sandbox service.
+type region struct {
+	name  string
+	place *place
+	live  list
+	full  list
+	ended []*list // by status
+	// got are the pages that one poll read, finished the lists that came to their end in it.
+	got        []*page
+	finished   []*list
+	liveBefore map[backend.ID]bool
+	ok         time.Time
+	err        *failure // of its newest list; nil: it answered
+}
+
+// box is one sandbox that is known.
+type box struct {
+	row
+	region  *region
+	readAt  time.Time
+	since   time.Time // when its status was first seen
+	woke    time.Time // when it was seen to become live after it slept, zero: not seen
+	session backend.ID
+	// joinedBy is what names its session.
+	joinedBy backend.Safe
+	work     work
+	events   events
+	views    views
+	suspect  suspicion
+	checks   []backend.Verdict // of this process, but for those of an action
+	problem  *backend.Problem  // its newest reading failed
+	lost     bool              // the newest full list left it out
+	touched  bool
+	asked    time.Time // when its region and organisation were last asked for
+}
+
+func newSource(o *Options, deps backend.Deps) (*Source, error) {
+	if deps.Interval <= 0 {
+		deps.Interval = 5 * time.Second
+	}
+	if deps.Cleaner == nil {
+		deps.Cleaner = backend.NewCleaner()
+	}
+	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{},
+		sessions: map[backend.ID]*hubSession{}, seen: map[string]time.Time{}, used: map[string]bool{}, started: deps.Now()}
+	if o.CLIProfile != "" {
+		name, file := profileFile(o.CLIProfile, o.CLIConfigDir, deps.Getenv)
+		s.profile = &profile{name: name, file: file, now: deps.Now}
+	}
+	for _, name := range o.Regions {
+		p, err := s.place(o.baseOf(name), s.budget)
+		if err != nil {
+			return nil, fmt.Errorf("agentuity source %s: %w", deps.ID, err)
+		}
+		p.org = o.Org
+		s.regions = append(s.regions, newRegion(name, p, o.FullList.Std()))
+	}
+	if o.APIURL != "" {
+		p, err := s.place(o.APIURL, s.budget)
+		if err != nil {
+			return nil, fmt.Errorf("agentuity source %s: %w", deps.ID, err)
+		}
+		s.api = p
+	}
+	if o.Hub && o.HubURL != "" {
+		if err := s.joinHub(o.HubURL); err != nil {
+			return nil, fmt.Errorf("agentuity source %s: %w", deps.ID, err)
+		}
+	}
+	perSecond := o.RequestsPerSec * sweepShare / 3
+	s.sweep = wire.NewSweep(wire.SweepLimits{Every: o.Sweep.Std(), Gap: deps.Interval * 9 / 10, Period: deps.Interval, PerSecond: perSecond,
+		Hold: max(firstSweep, deps.Interval), AtOnce: inFlight}, deps.Now, rand.Float64) // #nosec G404 -- spreads work
+	return s, nil
+}
+
+// place makes the client of one base. The key goes to that origin alone.
+func (s *Source) place(base string, budget *wire.Budget) (*place, error) {
+	cfg := wire.Config{Origins: []string{base}, Credential: s.opt.Read, Budget: budget}
+	if s.profile != nil {
+		cfg.Key = s.profile.key
+	}
+	c, err := wire.New(cfg, s.deps)
+	if err != nil {
+		return nil, err
+	}
+	return &place{source: s.deps.ID, client: c, base: trimSlash(base), budget: budget, header: http.Header{}}, nil
+}
+
+// ID is the source's id in the configuration.
+func (s *Source) ID() string { return s.deps.ID }
+
+// Close ends idle connections.
+func (s *Source) Close() error {
+	var errs []error
+	for _, p := range s.places() {
+		errs = append(errs, p.client.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Source) places() []*place {
+	var out []*place
+	for _, r := range s.regions {
+		out = append(out, r.place)
+	}
+	for _, p := range []*place{s.api, s.hub.place} {
+		if p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Attend remembers which sandboxes and sessions people and rules look at, and what logs say.
+func (s *Source) Attend(a backend.Attention) {
+	alerting, visible, watched := map[backend.ID]bool{}, map[backend.ID]bool{}, map[backend.ID]bool{}
+	for to, keys := range map[*map[backend.ID]bool][]backend.Key{&alerting: a.Alerting, &visible: a.Visible} {
+		for _, k := range keys {
+			switch {
+			case k.Kind == backend.KindSandbox:
+				(*to)[k.ID] = true
+			case k.Kind == backend.KindSession:
+				watched[k.ID] = true
+			case slices.Contains(k.Kind.Spec().Parents, backend.KindSandbox):
+				(*to)[k.Parent] = true
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alerting, s.visible, s.watched, s.reports = alerting, visible, watched, slices.Clone(a.Reports)
+}
+
+// Resume goes on with what a former process saw first, and until when it told events.
+func (s *Source) Resume(marks []backend.Bookmark) {
+	for _, m := range marks {
+		if len(m.Sizes) == 0 {
+			continue
+		}
+		at := m.Sizes[len(m.Sizes)-1].At
+		if m.File == markEvents {
+			s.toldTo, s.newest = at, at
+		} else {
+			s.seen[m.File] = at
+		}
+	}
+}
+
+// Routes lists what is asked.
+func (s *Source) Routes() []backend.Route {
+	var out []backend.Route
+	get := func(target, why string) {
+		out = append(out, backend.Route{Verb: "GET", Target: target, Why: why})
+	}
+	for _, r := range s.regions {
+		b := r.place.base
+		get(b+"/sandbox?live=true", "live sandboxes, every 5 to 10s")
+		get(b+"/sandbox", "all sandboxes, every "+s.opt.FullList.String()+", and the newest failed and terminated ones")
+		get(b+"/sandbox/status/{sandbox}", "status of sandboxes that alert, are on a screen or left the list")
+		get(b+"/sandbox/sandboxes/{sandbox}/executions, …/jobs, …/events", "of live sandboxes, every "+s.opt.Sweep.String()+" and on change; oftener where something is queued or alerts")
+		if s.opt.ListDirectory {
+			get(b+"/fs/list/{sandbox}?path="+s.opt.Directory, "when its session or events say that it may be broken, at most every 5m for each sandbox; its side effects are not documented")
+		}
+	}
+	if s.api != nil {
+		get(s.api.base+"/cli/sandbox/{sandbox}", "where a sandbox is that its region refuses")
+	}
+	switch {
+	case !s.opt.Hub:
+	case s.hub.place != nil:
+		get(s.hub.place.base+"/api/hub/sessions, …/hub/session/{session}, …/participants", "sessions of the Coder Hub, every 10s")
+	default:
+		get(s.regions[0].place.base+"/coder", "address of the Coder Hub")
+		get("{hub}/api/hub/sessions, …/hub/session/{session}, …/participants", "sessions of the Coder Hub, every 10s; the key goes there only below "+joined(s.opt.HubHosts))
+	}
+	if s.profile != nil {
+		out = append(out, backend.Route{Verb: "read", Target: s.profile.file, Why: "key of the CLI profile " + s.profile.name})
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package agentuity
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"sandglass/backend"
+)
+
+// disagreeFor is how long at least two routes must give different statuses until they are said to disagree.
+const disagreeFor = 10 * time.Second
+
+// views are what the routes about one sandbox say of its status.
+type views struct {
+	at     time.Time // when the status route was last asked
+	status string    // its answer
+	got    string    // the answer of the sandbox's own route, asked where the others differ
+	since  time.Time // since when list and status route differ in every round, zero: they agree
+	rounds int
+}
+
+// readStatus asks the cheap status route of a sandbox.
+func (p *poll) readStatus(b *box) job {
+	return func(ctx context.Context) func() {
+		at := url.PathEscape(b.id.Raw())
+		a, f := p.ask(ctx, b, "status", "/sandbox/status/"+at, nil)
+		if f.is(http.StatusNotFound) && !f.notFound() || f == errLater {
+			return nil
+		}
+		var full *answer
+		if f == nil {
+			if word, _ := a.data.Get("status").Text(); word != b.status {
+				full, _ = p.ask(ctx, b, "sandbox", "/sandbox/"+at, nil)
+			}
+		} else if f.notFound() { // the status route is a cache: the sandbox's own route decides
+			if full, f = p.ask(ctx, b, "sandbox", "/sandbox/"+at, nil); f == errLater {
+				return nil
+			}
+		}
+		return func() { p.takeStatus(b, a, full, f) }
+	}
+}
+
+// takeStatus takes over what the status route says.
+func (p *poll) takeStatus(b *box, a, full *answer, f *failure) {
+	if p.s.boxes[b.id] != b {
+		return
+	}
+	b.views.at, b.touched = p.now, true
+	v := backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: p.now, Passive: true}
+	switch {
+	case f.notFound():
+		p.end(b.id)
+		return
+	case f != nil:
+		p.failed(b, f)
+		v.Outcome, v.Kind, v.What = p.controlFailure(f)
+		v.Evidence = []backend.Safe{p.clean(f.Error(), 300)}
+		b.observe(v)
+		return
+	}
+	word := ""
+	if a != nil {
+		word, _ = a.data.Get("status").Text()
+		v.Took, v.At = a.took, a.at
+	}
+	if full != nil {
+		b.views.got, _ = full.data.Get("status").Text()
+		v.At = full.at
+	}
+	if word == "" {
+		word = b.views.got
+	}
+	v.What = backend.Textf("its status route says %s", p.clean(word, 60))
+	b.observe(v)
+	b.lost, b.problem = false, nil
+	p.compare(b, word, full)
+}
+
+// compare notes whether the routes agree. A sandbox that left the live list takes the status of its own route.
+func (p *poll) compare(b *box, word string, full *answer) {
+	x := &b.views
+	x.status = word
+	if word == b.status || word == "" {
+		x.since, x.rounds = time.Time{}, 0
+		return
+	}
+	if full != nil && x.got == word && !b.region.live.ids[b.id] { // the list that named it is older
+		if r, ok := p.s.decoder(b.region.place).sandbox(full.data, b.region.name); ok {
+			b.changed(word, p.s.firstSeen(transitMark(b.id, word), p.now, transit(word)))
+			b.row, b.readAt = r, full.at
+			x.since, x.rounds = time.Time{}, 0
+			return
+		}
+	}
+	if x.since.IsZero() {
+		x.since = p.now
+	}
+	x.rounds++
+}
+
+// disagreement lists the statuses where routes differ in two rounds at least.
+func (b *box) disagreement(now time.Time) []backend.Field {
+	x := &b.views
+	if x.since.IsZero() || x.rounds < 2 || now.Sub(x.since) < disagreeFor {
+		return nil
+	}
+	out := []backend.Field{{Name: backend.Text("list"), Value: backend.Clean(b.status, 60)}, {Name: backend.Text("status"), Value: backend.Clean(x.status, 60)}}
+	if x.got != "" {
+		out = append(out, backend.Field{Name: backend.Text("get"), Value: backend.Clean(x.got, 60)})
+	}
+	return out
+}
+
+// controlFailure is what a failed status request says about the platform's word on a sandbox.
+func (p *poll) controlFailure(f *failure) (backend.Outcome, backend.FailureKind, backend.Safe) {
+	kind, _, what := p.explain(f, nil)
+	text := p.clean(what, 300)
+	switch {
+	case f.status >= 500:
+		return backend.OutcomeFailed, backend.FailControl5xx, backend.Textf("its status route answers %d", f.status)
+	case kind == backend.ErrUnauthorised:
+		return backend.OutcomeUnknown, backend.FailUnauthorised, text
+	case kind == backend.ErrThrottled:
+		return backend.OutcomeUnknown, backend.FailThrottled, text
+	}
+	return backend.OutcomeUnknown, "", text
+}
+
+// observe keeps a verdict of this process until a newer one of its plane.
+func (b *box) observe(v backend.Verdict) {
+	b.checks = backend.MergeVerdicts(b.checks, []backend.Verdict{v})
+	b.touched = true
+}

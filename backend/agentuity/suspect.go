@@ -1,0 +1,209 @@
+package agentuity
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+const (
+	// suspectEvery is the shortest time between two lists of a directory of one sandbox: whether one wakes, bills or
+	// records anything is not documented.
+	suspectEvery = 5 * time.Minute
+	suspectFor   = 15 * time.Minute // how long a suspicion keeps a sandbox urgent
+	resumeSoon   = 5 * time.Minute  // an evacuation so soon after a resume is suspicious
+	listsAtOnce  = 4                // directories that one poll lists
+)
+
+// suspicion is why a sandbox may be broken, and when it was last looked into.
+type suspicion struct {
+	at     time.Time // of the newest reason, zero: none
+	why    backend.Safe
+	listed time.Time // when its directory was last listed
+	served time.Time // the reason that this was for
+}
+
+// since reports whether a reason is fresh.
+func (x *suspicion) since(now time.Time) bool { return !x.at.IsZero() && now.Sub(x.at) < suspectFor }
+
+// raise notes a reason.
+func (x *suspicion) raise(at time.Time, why backend.Safe) {
+	if at.After(x.at) {
+		x.at, x.why = at, why
+	}
+}
+
+// suspects raises what the Hub, logs and events give reason to suspect.
+func (p *poll) suspects() {
+	for _, r := range p.attention.reports {
+		if !r.Kind.Suspicious() || r.At.After(p.now) {
+			continue
+		}
+		if b := p.boxOf(r.Session, r.Sandbox); b != nil && !r.At.Before(b.woke) {
+			b.suspect.raise(r.At, backend.Textf("a log line of its session: %s", r.Text))
+			p.reported(b, r)
+		}
+	}
+	for _, h := range p.s.sessions {
+		b := p.s.boxes[h.join.sandbox]
+		if b == nil || h.entity == nil || h.entity.Hub.Error.IsEmpty() {
+			continue
+		}
+		if r, ok := backend.HubText(h.entity.Hub.Error.String()); ok {
+			r.At, r.Text = h.errorAt, h.entity.Hub.Error
+			if r.Kind.Suspicious() {
+				b.suspect.raise(h.errorAt, backend.Textf("the Hub's error of its session: %s", backend.HubSeconds(h.entity.Hub.Error)))
+			}
+			p.reported(b, r)
+		}
+	}
+	for _, b := range p.s.boxes {
+		if at, why, is := odd(b.events.list); is && live(b.status) {
+			b.suspect.raise(maxTime(at, b.since), why)
+		}
+	}
+}
+
+// boxOf is the sandbox that a log line is about.
+func (p *poll) boxOf(session, sandbox backend.ID) *box {
+	if b := p.s.boxes[sandbox]; b != nil {
+		return b
+	}
+	if h := p.s.sessions[session]; h != nil {
+		return p.s.boxes[h.join.sandbox]
+	}
+	return nil
+}
+
+// reported makes a verdict of what the Hub says: a command that the platform answered with a server error.
+func (p *poll) reported(b *box, r backend.Report) {
+	if r.Status < 500 || r.Kind != backend.ReportNudgeFailed && r.Kind != backend.ReportNotReconnected {
+		return
+	}
+	b.observe(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailControl5xx, At: r.At, Passive: true,
+		What: backend.Textf("the Hub's command in it was answered %d", r.Status), Evidence: []backend.Safe{r.Text}})
+}
+
+// odd reports whether the newest lifecycle events fit a sandbox that is not what its status says: it was reconciled after a
+// suspend without a clean start since, or moved off its host right after a resume.
+func odd(all []backend.LifecycleEvent) (at time.Time, why backend.Safe, is bool) {
+	var resumed time.Time
+	for _, e := range all {
+		switch e.Kind {
+		case backend.LifecycleStarted, backend.LifecycleCreated:
+			is, resumed = false, time.Time{}
+		case backend.LifecycleResumed:
+			if deferred, known := e.Deferred.Get(); known && !deferred {
+				is = false
+			}
+			resumed = e.At
+		case backend.LifecycleReconciled:
+			if e.Previous.String() == "suspended" || e.Previous.String() == "paused" {
+				at, why, is = e.At, backend.Text("the platform corrected its record from suspended"), true
+			}
+		case backend.LifecycleEvacuated:
+			if !resumed.IsZero() && e.At.Sub(resumed) < resumeSoon {
+				at, why, is = e.At, backend.Text("it was moved off its host right after a resume"), true
+			}
+		case backend.LifecycleSuspended, backend.LifecycleCheckpointed, backend.LifecycleDestroyed, backend.LifecycleOther:
+		}
+	}
+	return at, why, is
+}
+
+// lookAtSuspects lists one directory of each live sandbox that gives a new reason, at most every suspectEvery.
+func (p *poll) lookAtSuspects() {
+	p.suspects()
+	if !p.s.opt.ListDirectory {
+		return
+	}
+	var due []*box
+	for _, b := range p.s.boxes {
+		x := &b.suspect
+		if live(b.status) && x.since(p.now) && x.at.After(x.served) && (x.listed.IsZero() || p.now.Sub(x.listed) >= suspectEvery) {
+			due = append(due, b)
+		}
+	}
+	slices.SortFunc(due, func(a, b *box) int { return cmp.Or(a.suspect.at.Compare(b.suspect.at), a.id.Compare(b.id)) })
+	var jobs []job
+	for _, b := range due[:min(len(due), listsAtOnce)] {
+		jobs = append(jobs, p.listDirectory(b))
+	}
+	p.run(jobs)
+	p.partial = p.partial || len(due) > len(jobs)
+}
+
+// listDirectory lists one directory of a sandbox. Its request is the only one of this kind in flight for the sandbox.
+func (p *poll) listDirectory(b *box) job {
+	return func(ctx context.Context) func() {
+		query := url.Values{"path": {p.s.opt.Directory}}
+		began := p.s.deps.Now()
+		a, f := p.ask(ctx, b, "fs/list", "/fs/list/"+url.PathEscape(b.id.Raw()), query)
+		if f == errLater {
+			return nil
+		}
+		at := p.s.deps.Now()
+		return func() {
+			b.suspect.listed, b.suspect.served = at, b.suspect.at
+			v := p.listVerdict(b, a, f)
+			v.At, v.Took = at, at.Sub(began)
+			b.observe(v)
+		}
+	}
+}
+
+// listVerdict is what the list of a directory says about a sandbox.
+func (p *poll) listVerdict(b *box, a *answer, f *failure) backend.Verdict {
+	dir := p.clean(p.s.opt.Directory, 200)
+	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown}
+	if f == nil {
+		files := a.data.Get("files")
+		n := 0
+		for range files.Elements() {
+			n++
+		}
+		if files.Kind() != '[' {
+			v.What = backend.Text("the answer to a list of its directory cannot be read")
+			return v
+		}
+		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("%s has %s", dir, backend.Counted(n, "entry", "entries"))
+		return v
+	}
+	v.Evidence = []backend.Safe{p.clean(f.Error(), 400), backend.Textf("looked at because: %s", b.suspect.why)}
+	if path, gone := mountGone(f.message); gone && (f.is(http.StatusNotFound) || f.status >= 500) {
+		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailMountGone
+		v.What = backend.Textf("its mount is gone: %s", p.clean(path, 200))
+		if owner := mountOwner(path); owner != "" && owner != b.id.Raw() {
+			v.What = backend.Textf("its mount is gone, and the path is that of another sandbox: %s", p.clean(path, 200))
+		}
+		return v
+	}
+	kind, _, what := p.explain(f, b)
+	switch {
+	case f.is(http.StatusNotFound) && f.code == "SANDBOX_NOT_FOUND":
+		v.Kind, v.What = backend.FailGone, backend.Text("the platform does not find it")
+	case f.is(http.StatusNotFound):
+		v.What = backend.Textf("%s cannot be listed: the platform does not find it", dir)
+	case f.status >= 500: // it has hit healthy sandboxes too (agentuity/sdk#1217)
+		v.What = backend.Textf("whether %s can be listed is not known: the platform answered %d, as it did for healthy sandboxes", dir, f.status)
+	case kind == backend.ErrUnauthorised:
+		v.Kind, v.What = backend.FailUnauthorised, p.clean(what, 300)
+	case kind == backend.ErrThrottled:
+		v.Kind, v.What = backend.FailThrottled, p.clean(what, 300)
+	default:
+		v.What = p.clean(what, 300)
+	}
+	return v
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

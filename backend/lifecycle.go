@@ -1,0 +1,48 @@
+package backend
+
+import "time"
+
+// LifecycleEvent is one thing that a platform did to a sandbox, as it tells.
+type LifecycleEvent struct {
+	Kind LifecycleKind `json:"kind"`
+	Type Safe          `json:"type"` // the platform's own word
+	At   time.Time     `json:"at"`   // the platform's time, corrected by the source's clock offset; ours where it gave none
+	ID   ID            `json:"id,omitzero"`
+	// Checkpoint is the checkpoint that it names; empty: none is named.
+	Checkpoint Safe `json:"checkpoint,omitzero"`
+	// Deferred is whether a resume was only noted and its work postponed; unknown: the platform does not say.
+	Deferred Value[bool] `json:"deferred"`
+	// Previous is the status before it, empty where none is named.
+	Previous Safe `json:"previous,omitzero"`
+}
+
+// LifecycleKind is the meaning of a platform's word for a lifecycle event.
+type LifecycleKind string
+
+// The kinds of lifecycle events.
+const (
+	LifecycleCreated      LifecycleKind = "created"
+	LifecycleStarted      LifecycleKind = "started"
+	LifecycleSuspended    LifecycleKind = "suspended"
+	LifecycleResumed      LifecycleKind = "resumed"
+	LifecycleEvacuated    LifecycleKind = "evacuated"    // the platform moves it off its host
+	LifecycleCheckpointed LifecycleKind = "checkpointed" // a checkpoint was received
+	LifecycleReconciled   LifecycleKind = "reconciled"   // the platform corrected its record afterwards
+	LifecycleDestroyed    LifecycleKind = "destroyed"
+	LifecycleOther        LifecycleKind = "other"
+)
+
+// MaxLifecycle bounds Sandbox.Lifecycle: the newest stay.
+const MaxLifecycle = 12
+
+// Latest is the newest lifecycle event of some kinds; false: none of them is known.
+func (b *Sandbox) Latest(kinds ...LifecycleKind) (LifecycleEvent, bool) {
+	for i := len(b.Lifecycle) - 1; i >= 0; i-- {
+		for _, k := range kinds {
+			if b.Lifecycle[i].Kind == k {
+				return b.Lifecycle[i], true
+			}
+		}
+	}
+	return LifecycleEvent{}, false
+}

@@ -1,0 +1,125 @@
+package backend
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Report is what a hub says of a session or a sandbox in a log line: a claim about the subject of another source.
+type Report struct {
+	Source  string     `json:"source"` // that read the line
+	At      time.Time  `json:"at"`     // of the line, by our clock; of reading where it has none
+	Kind    ReportKind `json:"kind"`
+	Session ID         `json:"session,omitzero"` // raw; at least one of the two is named
+	Sandbox ID         `json:"sandbox,omitzero"`
+	// Status is the HTTP status that it names, 0: none. Limit is a duration that it names, 0: none.
+	Status int           `json:"status,omitempty"`
+	Limit  time.Duration `json:"limit,omitempty"`
+	// Phase is when a nudge was sent, as the line says: right after a resume, or as a follow-up; empty: not told.
+	Phase Safe `json:"phase,omitzero"`
+	Text  Safe `json:"text"`
+}
+
+// ReportKind is what a report says.
+type ReportKind string
+
+// The kinds of reports, from what a Coder Hub writes (agentuity/sdk#1350, #1343).
+const (
+	ReportNudgeFailed    ReportKind = "nudge-failed"     // the command that signals the driver could not be sent
+	ReportNotReconnected ReportKind = "not-reconnected"  // the driver is not back after a nudge
+	ReportUnknownSession ReportKind = "unknown-session"  // a controller asked for a session that the hub does not know
+	ReportDriverTimeout  ReportKind = "driver-timeout"   // the hub gave up waiting for the driver
+	ReportDriverWaiting  ReportKind = "driver-waiting"   // it waits for the driver, which is ordinary
+	ReportDriverNotFound ReportKind = "driver-not-found" // a command ran and found no driver process
+	ReportNoCheckpoint   ReportKind = "no-checkpoint"    // a suspended sandbox has no checkpoint to resume from
+)
+
+// Suspicious reports whether a report is a reason to look at the sandbox.
+func (k ReportKind) Suspicious() bool {
+	switch k {
+	case ReportNudgeFailed, ReportNotReconnected, ReportUnknownSession, ReportDriverTimeout:
+		return true
+	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint:
+	}
+	return false
+}
+
+// MaxReports bounds the reports that the fleet keeps for sources: the newest stay, at most ReportsFor long.
+const (
+	MaxReports = 500
+	ReportsFor = 15 * time.Minute
+)
+
+// hubTexts are the words of each kind of report, in the order in which they are looked for.
+var hubTexts = []struct {
+	words string
+	kind  ReportKind
+}{
+	{"no checkpoint data", ReportNoCheckpoint},
+	{"rpc-driver process not found", ReportDriverNotFound},
+	{"driver did not connect within", ReportDriverTimeout},
+	{"failed to send usr1 reconnect nudge", ReportNudgeFailed},
+	{"still has not reconnected", ReportNotReconnected},
+	{"controller rejected for unknown session", ReportUnknownSession},
+	{"waiting for driver", ReportDriverWaiting},
+	{"waiting for sandbox driver", ReportDriverWaiting},
+}
+
+var (
+	hubStatus  = regexp.MustCompile(`\b(?:status(?:\s*code)?|http|answered|returned|error)\W{0,3}([45]\d\d)\b|\b(5\d\d)\W{0,2}\s*internal server error`)
+	hubLimit   = regexp.MustCompile(`\b(\d{1,9})\s?(ms|s|sec|seconds|m|min)\b`)
+	hubSession = regexp.MustCompile(`\bcodesess_[0-9A-Za-z]{4,64}\b`)
+	hubSandbox = regexp.MustCompile(`\bsbx_[0-9A-Za-z]{4,80}\b`)
+)
+
+// HubText reads what a hub wrote about a session: what it says, and the ids, the status and the duration that it names.
+func HubText(raw string) (r Report, ok bool) {
+	low := strings.ToLower(raw)
+	for _, t := range hubTexts {
+		if strings.Contains(low, t.words) {
+			r.Kind = t.kind
+			break
+		}
+	}
+	if r.Kind == "" {
+		return r, false
+	}
+	if m := hubStatus.FindStringSubmatch(low); m != nil {
+		r.Status, _ = strconv.Atoi(m[1] + m[2])
+	} else if strings.Contains(low, "internal server error") {
+		r.Status = 500
+	}
+	if m := hubLimit.FindStringSubmatch(low); m != nil {
+		n, _ := strconv.ParseInt(m[1], 10, 64)
+		r.Limit = time.Duration(n) * map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "sec": time.Second, "seconds": time.Second, "m": time.Minute, "min": time.Minute}[m[2]]
+	}
+	switch {
+	case strings.Contains(low, "follow-up"), strings.Contains(low, "followup"), strings.Contains(low, "follow up"):
+		r.Phase = Text("follow-up")
+	case strings.Contains(low, "after resume"), strings.Contains(low, "post-resume"), strings.Contains(low, "immediate"):
+		r.Phase = Text("right after the resume")
+	}
+	if id, err := NewID(hubSession.FindString(raw)); err == nil {
+		r.Session = id
+	}
+	if id, err := NewID(hubSandbox.FindString(raw)); err == nil {
+		r.Sandbox = id
+	}
+	return r, true
+}
+
+// inMilliseconds matches durations as the hub writes them.
+var inMilliseconds = regexp.MustCompile(`\b(\d{4,9})\s?ms\b`)
+
+// HubSeconds is a text of a hub with its durations in seconds: "within 120000ms" becomes "within 120 s".
+func HubSeconds(text Safe) Safe {
+	return Clean(inMilliseconds.ReplaceAllStringFunc(text.String(), func(m string) string {
+		n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(m, "ms")), 10, 64)
+		if err != nil {
+			return m
+		}
+		return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) + " s"
+	}), MaxTextRunes)
+}

@@ -1,0 +1,88 @@
+package subjects
+
+import (
+	"strings"
+
+	"sandglass/backend"
+	"sandglass/views/theme"
+)
+
+// cloud writes what only cloud platforms say of a sandbox.
+func (w *writer) cloud(b *backend.Sandbox) {
+	w.text("region", b.Region)
+	w.text("organisation", b.Org)
+	w.text("runtime", b.Runtime)
+	if !b.ReapedAt.IsZero() {
+		w.Field("removed at", normal(Clock(b.ReapedAt, w.f.Now)), dim("  if it sleeps on"))
+	}
+	var views []string
+	for _, v := range b.Views {
+		views = append(views, v.Name.String()+" says "+v.Value.String())
+	}
+	if len(views) > 0 {
+		w.tone("routes differ", theme.Warn, strings.Join(views, ", "))
+	}
+}
+
+// lifecycle writes what the platform did to a sandbox, the newest last.
+func (w *writer) lifecycle(b *backend.Sandbox) {
+	if len(b.Lifecycle) == 0 {
+		return
+	}
+	w.Head("Platform events")
+	for _, e := range b.Lifecycle {
+		text := e.Type.String()
+		if !e.Checkpoint.IsEmpty() {
+			text += ", checkpoint " + e.Checkpoint.String()
+		}
+		if e.Deferred.Or(false) {
+			text += ", deferred"
+		}
+		if !e.Previous.IsEmpty() {
+			text += ", was " + e.Previous.String()
+		}
+		w.Field(Clock(e.At, w.f.Now), normal(text))
+	}
+	w.Field("read", dim(backend.Age(w.f.Now.Sub(b.LifecycleAt))+" ago"))
+}
+
+// hub writes what a hub says of a session.
+func (w *writer) hub(h *backend.HubSession) {
+	if h == nil {
+		return
+	}
+	w.text("label", h.Label)
+	w.text("error", backend.HubSeconds(h.Error))
+	w.text("trace", h.Trace)
+	w.text("mode", h.Mode)
+	w.text("bucket", h.Bucket)
+	w.yes("sandbox connected", h.Connected)
+	switch {
+	case !h.NoDriverSince.IsZero():
+		w.tone("driver", theme.Warn, "none for at least "+backend.Age(w.f.Now.Sub(h.NoDriverSince)))
+	case h.Driver.IsKnown():
+		w.yes("driver", h.Driver)
+	}
+	for i, p := range h.Participants {
+		text := p.Role.String() + " " + p.ID.String() + " " + p.Transport.String()
+		if at, known := p.ConnectedAt.Get(); known {
+			text += ", connected " + backend.Age(w.f.Now.Sub(at)) + " ago"
+		}
+		w.Field(label(i+1, "participants"), normal(text))
+	}
+	if !h.DriverAt.IsZero() && len(h.Participants) == 0 {
+		w.Field("participants", normal("none"))
+	}
+	w.at("last activity", h.LastActivity, "")
+	w.yes("can be woken", h.Wakeable)
+	if !h.Sandbox.IsZero() && w.f.State != nil {
+		w.sandboxNamed(h.Sandbox)
+	}
+}
+
+// joinedBy says what names the session of a sandbox.
+func (w *writer) joinedBy(b *backend.Sandbox) {
+	if !b.JoinedBy.IsEmpty() {
+		w.Field("joined by", dim(b.JoinedBy.String()))
+	}
+}
