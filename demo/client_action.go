@@ -18,6 +18,7 @@ const (
 	actionExec     // a command ran
 	actionContinue // its main process got SIGCONT
 	actionMend     // a command made the missing working directory again
+	actionCreate   // a client made it
 )
 
 // takesOver reports whether the script no longer decides about a container after the action.
@@ -41,6 +42,7 @@ type clientActions struct {
 	all         []clientAction // in the order in which they were done
 	byContainer map[*fakeContainer][]clientAction
 	execs       map[string]*execution
+	made        []*fakeContainer // by clients
 }
 
 func (d *clientActions) add(x clientAction) {
@@ -90,10 +92,10 @@ func (w world) handled(b *fakeContainer, s containerState) containerState {
 			s.status, s.started, s.finished, s.exit, s.oom = "running", known(d.at), known(d.at), 0, false
 		case actionRemove:
 			s = containerState{status: "removing", gone: true}
-		case actionExec, actionContinue, actionMend:
+		case actionExec, actionContinue, actionMend, actionCreate:
 		}
 	}
-	return s
+	return w.ended(b, s)
 }
 
 // killedExit is the exit code of a program that ignores the first signal.
@@ -151,6 +153,8 @@ func actionEvents(d clientAction) []containerEvent {
 	}
 	const killed = "137"
 	switch d.kind {
+	case actionCreate:
+		return []containerEvent{say("create", "")}
 	case actionPause:
 		return []containerEvent{say("pause", "")}
 	case actionUnpause:

@@ -37,10 +37,11 @@ type fakeContainer struct {
 	label     string // workspace label; empty: not a sandbox
 	dir       string // host directory mounted at /workspace; empty: none
 	created   time.Duration
-	since     time.Duration // when its trouble or pause began
-	checked   bool          // has a health check
-	phase     time.Duration // of its health check
-	root      rootKind      // state of its working directory from since on
+	since     time.Duration  // when its trouble or pause began
+	checked   bool           // has a health check
+	phase     time.Duration  // of its health check
+	root      rootKind       // state of its working directory from since on
+	made      *madeContainer // what a client made it of; nil: it is part of the script
 }
 
 const (
@@ -216,6 +217,9 @@ func (w world) ownerLabel(b *fakeContainer) string {
 
 // labels are those of a container; nil for one that is not a sandbox.
 func (w world) labels(b *fakeContainer) map[string]string {
+	if b.made != nil {
+		return b.made.config.Labels
+	}
 	if b.label == "" {
 		return map[string]string{"com.docker.compose.project": "agents", "com.docker.compose.service": b.name}
 	}

@@ -18,6 +18,9 @@ import (
 // statOf describes a path in a container; false if it does not exist.
 func (w world) statOf(b *fakeContainer, p string) (container.PathStat, bool) {
 	p = path.Clean("/" + p)
+	if f, ok := w.actions.file(b, p); ok {
+		return f.stat(p), true
+	}
 	out := container.PathStat{Name: path.Base(p), Size: 4096, Mode: os.ModeDir | 0o755, Mtime: w.when(b.created)}
 	root, _ := w.rootAt(b)
 	linked := b.root == rootDangling && w.t >= b.since
@@ -54,7 +57,7 @@ func (s dockerServer) statPath(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// unpack serves PUT /containers/{id}/archive: of what is unpacked only directories matter here.
+// unpack serves PUT /containers/{id}/archive: a container that a client made keeps its files, of others only directories matter.
 func (s dockerServer) unpack(w http.ResponseWriter, r *http.Request) {
 	deeds := s.now().actions
 	deeds.acting.Lock()
@@ -68,7 +71,7 @@ func (s dockerServer) unpack(w http.ResponseWriter, r *http.Request) {
 		complain(w, http.StatusNotFound, fmt.Sprintf("Could not find the file %s in container %s", into, b.id))
 		return
 	}
-	tree := tar.NewReader(http.MaxBytesReader(w, r.Body, 1<<20))
+	tree := tar.NewReader(http.MaxBytesReader(w, r.Body, mostUnpacked))
 	mends := false
 	for {
 		h, err := tree.Next()
@@ -80,6 +83,10 @@ func (s dockerServer) unpack(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		mends = mends || h.Typeflag == tar.TypeDir && world.mendedBy(b, path.Join(into, h.Name))
+		if err := deeds.keep(b, path.Join(into, h.Name), h, tree); err != nil {
+			complain(w, http.StatusBadRequest, "the archive cannot be read: "+err.Error())
+			return
+		}
 	}
 	if mends {
 		deeds.add(clientAction{at: world.t, container: b, kind: actionMend})

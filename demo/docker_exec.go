@@ -175,6 +175,9 @@ func (w world) command(e *execution) (exit int, text string, mends bool) {
 	case "false":
 		return 1, "", false
 	case "ls":
+		if e.container.made != nil {
+			return 0, w.listedFiles(e.container, dir), false
+		}
 		if e.container.root != rootFine { // made again, empty
 			return 0, "", false
 		}

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -29,8 +30,10 @@ func (s dockerServer) handler() http.Handler {
 	mux.HandleFunc("GET /containers/{id}/stats", s.stats)
 	mux.HandleFunc("GET /containers/{id}/logs", s.logs)
 	mux.HandleFunc("GET /containers/{id}/top", s.top)
+	mux.HandleFunc("GET /images/{name...}", s.image)
 	mux.HandleFunc("GET /volumes", s.volumes)
 	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("POST /containers/create", s.create)
 	mux.HandleFunc("POST /containers/{id}/stop", s.stop)
 	mux.HandleFunc("POST /containers/{id}/start", s.start)
 	mux.HandleFunc("POST /containers/{id}/restart", s.restart)
@@ -42,6 +45,7 @@ func (s dockerServer) handler() http.Handler {
 	mux.HandleFunc("POST /exec/{id}/start", s.startExec)
 	mux.HandleFunc("GET /exec/{id}/json", s.inspectExec)
 	mux.HandleFunc("HEAD /containers/{id}/archive", s.statPath)
+	mux.HandleFunc("GET /containers/{id}/archive", s.pack)
 	mux.HandleFunc("PUT /containers/{id}/archive", s.unpack)
 	mux.HandleFunc("/", refuse)
 	versioned := regexp.MustCompile(`^/v1\.\d+/`)
@@ -96,8 +100,8 @@ func (s dockerServer) info(w http.ResponseWriter, _ *http.Request) {
 		KernelVersion: "6.12.0-demo", DockerRootDir: "/var/lib/docker", NCPU: engineCPUs, MemTotal: 64 << 30,
 		SystemTime: world.zoned(known(world.t)),
 	}
-	for i := range world.containers {
-		state := world.containerState(&world.containers[i])
+	for b := range world.everyContainer() {
+		state := world.containerState(b)
 		if state.gone {
 			continue
 		}
@@ -121,15 +125,14 @@ func (s dockerServer) list(w http.ResponseWriter, r *http.Request) {
 		complain(w, http.StatusBadRequest, err.Error())
 		return
 	}
+	world := s.now()
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit <= 0 {
-		limit = len(s.now().containers)
+		limit = math.MaxInt
 	}
-	world := s.now()
 	all := truth(q.Get("all"), false) || len(filters["status"]) > 0
 	out := []container.Summary{}
-	for i := range world.containers {
-		b := &world.containers[i]
+	for b := range world.everyContainer() {
 		state := world.containerState(b)
 		if state.gone || len(out) == limit || !all && !state.up() && state.status != "restarting" || !filters.container(world, b, state) {
 			continue
@@ -159,8 +162,7 @@ func (s dockerServer) volumes(w http.ResponseWriter, _ *http.Request) {
 func (s dockerServer) find(w http.ResponseWriter, r *http.Request) (*fakeContainer, bool) {
 	id := r.PathValue("id")
 	world := s.now()
-	for i := range world.containers {
-		b := &world.containers[i]
+	for b := range world.everyContainer() {
 		if (b.name == id || len(id) >= 4 && strings.HasPrefix(b.id, id)) && !world.containerState(b).gone {
 			return b, true
 		}

@@ -21,7 +21,7 @@ const memoryLimit = 512 << 20
 func (w world) listed(b *fakeContainer) container.Summary {
 	s := w.containerState(b)
 	out := container.Summary{
-		ID: b.id, Names: []string{"/" + b.name}, Image: b.image, ImageID: "sha256:" + b.id,
+		ID: b.id, Names: []string{"/" + b.name}, Image: b.image, ImageID: imageID(b.image),
 		Command: "sleep infinity", Created: w.when(b.created).Unix(), Ports: []container.PortSummary{},
 		Labels: w.labels(b), State: container.ContainerState(s.status), Status: w.statusText(s),
 		NetworkSettings: &container.NetworkSettingsSummary{Networks: noNetworks()}, Mounts: w.mounts(b),
@@ -82,9 +82,9 @@ func (w world) inspected(b *fakeContainer) container.InspectResponse {
 		env = append(env, "OPENAI_API_KEY=sk-demo-"+b.id[:16])
 	}
 	labels, pidsLimit := w.labels(b), int64(256)
-	return container.InspectResponse{
+	out := container.InspectResponse{
 		ID: b.id, Created: w.zoned(known(b.created)), Path: "sleep", Args: []string{"infinity"},
-		State: w.inspectedState(b, s), Image: "sha256:" + b.id, Name: "/" + b.name,
+		State: w.inspectedState(b, s), Image: imageID(b.image), Name: "/" + b.name,
 		RestartCount: s.restarts, Driver: "overlay2", Platform: "linux",
 		HostConfig: &container.HostConfig{
 			NetworkMode: "none", Resources: container.Resources{Memory: memoryLimit, NanoCPUs: 1_000_000_000, PidsLimit: &pidsLimit},
@@ -97,6 +97,10 @@ func (w world) inspected(b *fakeContainer) container.InspectResponse {
 		},
 		NetworkSettings: &container.NetworkSettings{Networks: noNetworks()},
 	}
+	if b.made != nil {
+		out.Path, out.Args, out.Config, out.HostConfig = "", b.made.config.Cmd, b.made.config, b.made.host
+	}
+	return out
 }
 
 func healthcheck(b *fakeContainer) *container.HealthConfig {
