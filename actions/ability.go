@@ -195,4 +195,19 @@ type Ability struct {
 }
 
 // For reports whether it is a verb for that thing.
-func (a *Ability) For(k backend.Key) bool { return a.Source == k.Source && a.Spec.Of == k.Kind }
+func (a *Ability) For(k backend.Key) bool {
+	return a.Source == k.Source && (a.Spec.Of == k.Kind || a.compares(k))
+}
+
+// compares reports whether it tries the platform of a sandbox, with which it is compared.
+func (a *Ability) compares(k backend.Key) bool {
+	return a.Spec.Makes && a.Spec.Of == backend.KindSource && k.Kind == backend.KindSandbox
+}
+
+// Target is what the verb is done to, for a thing that it is for, and the raw id of the sandbox that it is compared with.
+func (a *Ability) Target(k backend.Key) (target backend.Key, beside string) {
+	if a.compares(k) {
+		return backend.Key{Kind: backend.KindSource, Source: k.Source, ID: backend.MustID(k.Source)}, k.ID.Raw()
+	}
+	return k, ""
+}

@@ -35,3 +35,19 @@ func Compared(l *Line, suspect *backend.Sandbox, now time.Time) backend.Safe {
 	}
 	return backend.Textf("the platform works; in %s nothing was tried yet: probe it", suspect.Name)
 }
+
+// Beside is what is known of a suspect sandbox on the plane that a step of prove shows to work.
+func Beside(o backend.Observation, reported backend.Safe, plane backend.Plane, now time.Time) backend.Safe {
+	said := backend.Text("not tried")
+	if v, found := o.Of(plane); found && v.Tried() {
+		said = v.Word()
+		if v.Past {
+			said = backend.Textf("%s, before its last start", said)
+		}
+		said = backend.Textf("%s, %s ago", said, backend.Age(now.Sub(v.At)))
+	}
+	if plane == backend.PlaneControl {
+		return backend.Textf("reported %s; %s", reported, said)
+	}
+	return said
+}

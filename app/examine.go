@@ -1,8 +1,14 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"sandglass/backend"
@@ -12,6 +18,46 @@ import (
 
 // examineTries is how often an examination reads a source.
 const examineTries = 3
+
+// samplesDir is the directory of the samples of doctor in the state directory.
+const samplesDir = "samples"
+
+// examine is Examine for a viewer, which writes the sample into the state directory.
+func (s *Station) examine(ctx context.Context, source string) (r *examine.Report, sample string, err error) {
+	if r, err = s.app.Examine(ctx, s.Config, source); err != nil {
+		return nil, "", err
+	}
+	instead := "; sandglass doctor " + source + " --out FILE writes one"
+	if s.StateDir == "" || s.ReadOnly {
+		return r, "not written, since this console writes nothing" + instead, nil
+	}
+	dir := filepath.Join(s.StateDir, samplesDir)
+	path := filepath.Join(dir, fmt.Sprintf("%s-%s.json", url.PathEscape(source), s.app.Now().UTC().Format("20060102T150405Z")))
+	if err = os.MkdirAll(dir, 0o700); err == nil {
+		err = WriteSample(path, r)
+	}
+	if err != nil {
+		return r, "not written: " + s.app.Cleaner.Clean(err.Error(), 300).String() + instead, nil
+	}
+	return r, s.app.Cleaner.Clean(path, 300).String() + " (redacted; only you can read it)", nil
+}
+
+// WriteSample writes the sample of a report into a new file that only its owner can read.
+func WriteSample(path string, r *examine.Report) error {
+	var b bytes.Buffer
+	if err := r.WriteSample(&b); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b.Bytes())
+	return errors.Join(err, f.Close())
+}
 
 // Examine tries the read routes of one source of a configuration.
 func (a *App) Examine(ctx context.Context, c *config.Config, source string) (*examine.Report, error) {

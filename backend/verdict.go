@@ -292,11 +292,16 @@ func (o Observation) What() Safe {
 
 // Said is what the verdict says, or its outcome and kind where it says nothing.
 func (v *Verdict) Said() Safe {
-	word := Clean(strings.ReplaceAll(string(v.Outcome), "-", " "), maxVerdictRunes)
-	switch {
-	case !v.What.IsEmpty():
+	if !v.What.IsEmpty() {
 		return v.What
-	case v.Kind != "":
+	}
+	return v.Word()
+}
+
+// Word is the outcome, with the kind of a failure.
+func (v *Verdict) Word() Safe {
+	word := Clean(strings.ReplaceAll(string(v.Outcome), "-", " "), maxVerdictRunes)
+	if v.Kind != "" {
 		return Textf("%s, %s", word, v.Kind)
 	}
 	return word

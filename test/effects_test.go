@@ -100,7 +100,7 @@ var fileWriters = map[string][]string{
 	"backend/run/group_unix.go":            {"syscall.Kill"},               // ends the command that it started
 	"app/crash.go":                         {"os.OpenFile"},                // the crash file
 	"app/demo.go":                          {"os.WriteFile"},               // demo --write-config
-	"cli/doctor.go":                        {"os.OpenFile"},                // doctor --out
+	"app/examine.go":                       {"os.MkdirAll", "os.OpenFile"}, // the sample of doctor
 	"cli/configcmd.go":                     {"os.MkdirAll", "os.OpenFile"}, // config init FILE
 	"cli/man.go":                           {"os.WriteFile"},               // man DIR
 }

@@ -26,6 +26,10 @@ type hands struct {
 	fail     error
 	shared   bool              // several people use the account
 	broken   []backend.Safe    // plans of a former run
+	examine  Examine           // of doctor
+	proves   bool              // prove is a verb of the sandboxes' source
+	steps    []actions.Step    // of an effect
+	observed []backend.Verdict // by an effect
 	pending  bool              // an effect is accepted, and nothing proves it
 	label    string            // of every target; empty: their own
 	looking  func()            // runs while targets are read
@@ -78,6 +82,9 @@ func (h *hands) Look(_ context.Context, q actions.Question) []actions.Candidate 
 			c.Notes = []backend.Safe{backend.Text("the directories /srv/data and /srv/models of the host stay")}
 		default:
 			c.Why = backend.Text("it was not found")
+			if k.Kind == backend.KindSource {
+				c.Why, c.Useless = backend.Safe{}, true
+			}
 		}
 		if h.label != "" {
 			c.Label, c.Name = backend.Clean(h.label, 300), h.label
@@ -92,7 +99,11 @@ func (h *hands) Do(_ context.Context, t actions.Target, _ actions.Params) (actio
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.did = append(h.did, t.Label.String())
-	return actions.Done{Text: backend.Text("204 No Content"), Proved: !h.pending}, h.fail
+	done := actions.Done{Text: backend.Text("204 No Content"), Proved: !h.pending, Steps: h.steps, Observed: h.observed}
+	if len(h.observed) > 0 {
+		done.Text = h.observed[0].What
+	}
+	return done, h.fail
 }
 
 func (h *hands) Close() error { return nil }
@@ -105,7 +116,7 @@ func (h *hands) acted() []string {
 
 // control makes the Control of the hands, and its first viewer; the verbs named are denied.
 func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *actions.Operator {
-	o := actions.Options{Environment: "prod-eu", Production: production, StateDir: t.TempDir(), Feed: h, Journal: h, Now: time.Now,
+	o := actions.Options{Environment: "prod-eu", Production: production, StateDir: t.TempDir(), Feed: h, Journal: h, Now: time.Now, NewID: func() string { return "0123456789abcdef" },
 		Spawn: backend.NewSpawner(nil)}
 	add := func(source, kind string, s actions.Spec) {
 		a := actions.Ability{Source: source, SourceKind: kind, Spec: s, Part: actions.Part{Targets: h, ReadsItself: true,
@@ -124,10 +135,14 @@ func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *
 	for _, s := range []actions.Spec{
 		{Verb: actions.Destroy, Title: "destroy", Gesture: actions.GestureName, Effect: "kills what runs in the container and removes it"},
 		{Verb: actions.Pause, Title: "pause", Gesture: actions.GestureTwice, Undo: "resume", Effect: "freezes every process in the container"},
-		{Verb: actions.Probe, Title: "probe", Gesture: actions.GestureTwice, Undo: "nothing has to be", Effect: "runs true in the working directory"},
+		{Verb: actions.Probe, Title: "probe", Gesture: actions.GestureTwice, Undo: "nothing has to be", Effect: "runs true in the working directory", Cost: "starts 1 short command in the container; it wakes and bills nothing"},
 	} {
 		s.Of = backend.KindSandbox
 		add("docker-local", "docker", s)
+	}
+	if h.proves {
+		add("docker-local", "docker", actions.Spec{Verb: actions.Prove, Of: backend.KindSource, Title: "prove", Gesture: actions.GestureTwice, Makes: true,
+			Undo: "there is nothing to take back", Effect: "makes a container of its own, tries it, and removes it"})
 	}
 	h.common = actions.NewControl(o)
 	return h.common.As(actions.Person{Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion-2")}, Shared: h.shared}, actions.Everything())
@@ -149,7 +164,7 @@ func acts(t *testing.T, size Size, setup func(h *hands) *actions.Operator, f fun
 		time.Sleep(14*time.Hour + 3*time.Minute)
 		h := newHands()
 		c := setup(h)
-		s := open(t, h.feed, look{w: size.Width, h: size.Height, control: c, broken: h.broken})
+		s := open(t, h.feed, look{w: size.Width, h: size.Height, control: c, broken: h.broken, examine: h.examine})
 		f(s, h, c)
 		s.close()
 		if r := h.common.Current(); r != nil {

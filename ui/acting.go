@@ -20,6 +20,7 @@ import (
 // arms, the dialog of a plan and the progress of a run.
 type acting struct {
 	control Control // nil: this viewer only looks
+	examine Examine // nil: sources cannot be examined from here
 	now     func() time.Time
 	done    <-chan struct{} // closed when the program ends
 	changed <-chan struct{} // a run began or moved on
@@ -36,7 +37,7 @@ type acting struct {
 }
 
 func newActing(v *Viewer, done <-chan struct{}) acting {
-	a := acting{control: v.Control, now: v.Now, done: done, stop: func() {}}
+	a := acting{control: v.Control, examine: v.Examine, now: v.Now, done: done, stop: func() {}}
 	if a.control != nil {
 		a.changed, a.stop = a.control.Subscribe()
 		a.moved()
@@ -60,7 +61,7 @@ const (
 
 // frame is what is drawn of it.
 func (a *acting) frame() views.Acting {
-	f := views.Acting{At: a.now(), Run: a.run}
+	f := views.Acting{At: a.now(), Run: a.run, Examines: a.examine != nil}
 	c := a.control
 	if c == nil {
 		return f
@@ -93,13 +94,18 @@ func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time
 			if x.Spec.Verb == verb && x.For(k) {
 				in.Source, of = x.Source, x.Spec.Of
 				sources[x.Source] = true
-				in.Keys = append(in.Keys, k)
+				target, beside := x.Target(k)
+				if beside != "" && len(in.Keys) > 0 {
+					return reply{Say: fmt.Sprintf("%s compares with one sandbox: mark one", verb)}
+				}
+				in.Params.Beside = beside
+				in.Keys = append(in.Keys, target)
 			}
 		}
 	}
 	switch {
 	case len(in.Keys) == 0:
-		return reply{Say: fmt.Sprintf("%s does nothing to this %s: x lists what can be done", verb, s.keys[0].Kind)}
+		return reply{Say: fmt.Sprintf("%s does nothing to this %s: x lists what can be done", verb, s.keys[0].Kind.Spec().Name)}
 	case len(sources) > 1:
 		return reply{Say: fmt.Sprintf("these belong to %d sources, and a plan acts on one: mark rows of one source", len(sources))}
 	}
@@ -108,6 +114,9 @@ func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time
 		if x.Spec.Verb == verb && x.For(in.Keys[0]) && !x.Denied.IsEmpty() {
 			return a.list(s, verb) // the list says why, at whatever length that takes
 		}
+	}
+	if key == "" {
+		key = pressedTwice
 	}
 	req := request{in, key, pressed}
 	if _, armed := c.Armed(); !armed {
@@ -222,7 +231,10 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 			l.at = len(l.verbs) - 1
 		}
 	}
-	if len(all) == 0 {
+	if a.examine != nil && slices.ContainsFunc(s.keys, examinable) && len(sourcesOf(s.keys)) == 1 {
+		l.verbs = append(l.verbs, plan.Verb{Ability: examination(), Reads: true})
+	}
+	if len(l.verbs)+len(all) == 0 {
 		return reply{Say: "Sandglass has no action for this: do the alert's first step"}
 	}
 	for _, r := range actions.RefusedTogether(all) {

@@ -54,6 +54,7 @@ func commands() map[keys.Action]command {
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
 		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},
 		keys.Act:           {onSubject, func(x *scope, in keys.Intent) reply { return x.plan(actions.Verb(in.Text)) }},
+		keys.Doctor:        {onSubject, func(x *scope, _ keys.Intent) reply { return x.acting.doctor(x.chosen()) }},
 		keys.Verbs:         {onSubject, func(x *scope, _ keys.Intent) reply { return x.acting.list(x.chosen(), "") }},
 		keys.Bundle:        {onSubject, func(x *scope, _ keys.Intent) reply { return x.bundle() }},
 		keys.Acknowledge:   {onSubject, (*scope).order},

@@ -106,6 +106,8 @@ func (h *hintLine) line(t *theme.Theme, shown []key.Binding) (text string, width
 // actable reports whether there are verbs for a thing, or for what it is about; what it is about is chosen one at a time.
 func actable(k backend.Key, a keys.Action, f *views.Frame) bool {
 	switch {
+	case f.Acting.Examines && a == keys.Verbs && examinable(k):
+		return true
 	case !f.Acting.Can:
 		return false
 	case k.Kind == views.KindAlert || k.Kind == views.KindEvent:

@@ -49,6 +49,7 @@ type look struct {
 	profile colorprofile.Profile
 	glyphs  theme.Glyphs
 	control Control
+	examine Examine
 	may     *actions.Permissions // nil: everything
 	broken  []backend.Safe       // plans of a former run
 	focus   string
@@ -65,7 +66,7 @@ func open(t *testing.T, feed Feed, l look) *screen {
 		may = *l.may
 	}
 	v := Viewer{Permissions: may, Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
-		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Unfinished: l.broken}
+		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken}
 	s.model = New(v, feed)
 	pr, pw := io.Pipe()
 	s.keys = pw

@@ -97,7 +97,7 @@ func (p *palette) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 		} else {
 			l.Gap(2)
 		}
-		lines = append(lines, l.Put(theme.Normal, p.found[i].Command).End(theme.Dim, p.found[i].Help().Key+" ").String())
+		lines = append(lines, l.Put(theme.Normal, p.found[i].Command).End(theme.Dim, strings.Join(p.found[i].Keys(), " ")+" ").String())
 	}
 	if len(p.found) == 0 {
 		lines = append(lines, kit.NewLine(t, inner).Put(theme.Dim, "no command has this in its name").String())

@@ -55,7 +55,7 @@ func (v *runView) offers(a keys.Action, _ *views.Frame) bool {
 }
 
 func (v *runView) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
-	p := plan.Progress{Progress: *v.run, Now: f.Acting.At, Pager: &v.pager, Note: f.Say}
+	p := plan.Progress{Progress: *v.run, Suspect: suspect(v.run.Plan, f), Now: f.Acting.At, Pager: &v.pager, Note: f.Say}
 	return p.Draw(w-2, h-2, f.Theme), nil
 }
 
@@ -137,4 +137,13 @@ func (a *acting) follow() tea.Cmd {
 			return nil
 		}
 	}
+}
+
+// suspect is the sandbox that a plan of prove compares the platform with; nil: none, or it is gone.
+func suspect(p *actions.Plan, f *views.Frame) *backend.Sandbox {
+	id, err := backend.NewID(p.Params.Beside)
+	if err != nil {
+		return nil
+	}
+	return f.State.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: p.Source, ID: id})
 }

@@ -67,11 +67,12 @@ func (l *verbList) accept() reply {
 	if !v.Unfit.IsEmpty() {
 		return reply{Say: string(v.Spec.Verb) + ": not now, the list says why"}
 	}
-	key := v.Key
-	if key == "" {
-		key = pressedTwice
+	if v.Reads {
+		r := l.acting.doctor(l.of)
+		r.Close = true
+		return r
 	}
-	r := l.acting.intend(v.Spec.Verb, key, l.of, time.Time{}) // the list chose it: its own key was not pressed yet
+	r := l.acting.intend(v.Spec.Verb, v.Key, l.of, time.Time{}) // the list chose it: its own key was not pressed yet
 	r.Close = true
 	return r
 }

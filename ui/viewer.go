@@ -35,6 +35,8 @@ type Viewer struct {
 	Unfinished []backend.Safe
 	// Bundle writes the evidence about a subject into a file and returns its path; nil: there is no place for it.
 	Bundle func(context.Context, backend.Key) (path string, err error)
+	// Examine reads a source for doctor; nil: it cannot be done here.
+	Examine Examine
 	// Focus is the raw id of what to show first; empty: the home screen.
 	Focus string
 	// Environment names what is watched; Production says that it is precious.

@@ -39,6 +39,7 @@ type Acting struct {
 	// Abilities are the verbs of every source, the unavailable ones with their reason; nil where this viewer only looks.
 	Abilities []actions.Ability
 	Until     time.Time // end of the arming; zero: not armed
+	Examines  bool      // the read routes of sources can be tried here
 	// Run is the plan that some viewer carries out, or the last one; nil: none yet.
 	Run *actions.Progress
 }

@@ -48,6 +48,7 @@ const (
 	Expire // end the silence under the cursor
 	Act    // Text is the verb: plan it for the marked rows, else for the row under the cursor
 	Verbs  // list what can be done to the row under the cursor
+	Doctor // try the read routes of the source of the row under the cursor
 	Arm    // let this console act for a while; Text may hold how long and why
 	Disarm
 	ShowRun // the plan that is being carried out, or was last
@@ -103,6 +104,11 @@ func bind(c Context, names []string, in Intent, hint, help, command string) Bind
 type ScreenName struct {
 	N    int
 	Name string
+}
+
+// command makes a Binding that only the palette has.
+func command(name string, in Intent, help string) Binding {
+	return Binding{Context: List, Intent: in, Command: name, Binding: key.NewBinding(key.WithHelp(":"+name, help))}
 }
 
 // Bindings is the whole table for a program with these screens.
@@ -188,6 +194,8 @@ func Bindings(screens []ScreenName) []Binding {
 		b = append(b, bind(List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb),
 			bind(Details, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, ""))
 	}
+	b = append(b, command("prove", Intent{Action: Act, Text: "prove"}, "try the platform of this sandbox or source; the plan is shown first"),
+		command("doctor", Intent{Action: Doctor}, "try every read route of this row's source"))
 	for _, s := range screens {
 		b = append(b, bind(Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",
 			"screen "+s.Name, strings.ToLower(s.Name)))

@@ -16,9 +16,11 @@ import (
 // Progress is the state of the view of a run.
 type Progress struct {
 	actions.Progress
-	Now   time.Time
-	Pager *kit.Pager
-	Note  string
+	// Suspect is the sandbox that prove is compared with; nil: there is none, or it is gone.
+	Suspect *backend.Sandbox
+	Now     time.Time
+	Pager   *kit.Pager
+	Note    string
 }
 
 // Draw draws the run in at most w×h cells: a bar, a line for each target, and what can be done.
@@ -82,7 +84,20 @@ func (v *Progress) head(w int, t *theme.Theme) []string {
 	for _, s := range kit.Wrap(text, w) {
 		out = append(out, kit.NewLine(t, w).Put(tone, s).String())
 	}
+	if c := v.concludes(); !c.IsEmpty() {
+		for _, s := range kit.Wrap(c.String(), w) {
+			out = append(out, kit.NewLine(t, w).Put(theme.Strong, s).String())
+		}
+	}
 	return append(out, kit.NewLine(t, w).String())
+}
+
+// concludes is what a run of prove says about the platform and the suspect; empty: nothing, or nothing yet.
+func (v *Progress) concludes() backend.Safe {
+	if v.Plan.Verb != actions.Prove || !v.Over() || len(v.Lines) == 0 {
+		return backend.Safe{}
+	}
+	return actions.Compared(&v.Lines[0], v.Suspect, v.Now)
 }
 
 func (v *Progress) end() time.Time {
@@ -126,24 +141,7 @@ func (v *Progress) lines(w int, t *theme.Theme) []string {
 				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, more).String())
 			}
 		}
-		for _, x := range l.Done.Steps {
-			mark, tone := stepMark(x.Result)
-			text := x.Name.String()
-			if !x.Said.IsEmpty() {
-				text += ": " + x.Said.String()
-			} else if x.Result != actions.StepOK {
-				text += ": " + string(x.Result)
-			}
-			for i, part := range kit.Wrap(text, w-6) {
-				step := kit.NewLine(t, w).Gap(4)
-				if i == 0 {
-					step.Put(tone, t.Mark(mark)).Gap(1)
-				} else {
-					step.Gap(2)
-				}
-				out = append(out, step.Put(theme.Dim, part).String())
-			}
-		}
+		out = append(out, v.steps(l, w, t)...)
 		for _, n := range l.Done.Notes {
 			for _, part := range kit.Wrap(n.String(), w-4) {
 				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, part).String())
@@ -151,17 +149,6 @@ func (v *Progress) lines(w int, t *theme.Theme) []string {
 		}
 	}
 	return out
-}
-
-func stepMark(r actions.StepResult) (theme.Mark, theme.Tone) {
-	switch r {
-	case actions.StepOK:
-		return theme.MarkGood, theme.Good
-	case actions.StepFailed:
-		return theme.MarkBad, theme.Bad
-	case actions.StepNotTried:
-	}
-	return theme.MarkIdle, theme.Dim
 }
 
 func resultWord(l *actions.Line) string {

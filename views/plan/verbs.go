@@ -14,6 +14,7 @@ type Verb struct {
 	NotNow  backend.Safe // why the diagnosis advises against it
 	Unfit   backend.Safe // why no target would accept it
 	Refused *actions.Refused
+	Reads   bool // it only reads, without a plan
 }
 
 // line says what a verb does, or why it is refused or unsafe now.
@@ -37,7 +38,7 @@ func Verbs(subject backend.Safe, vs []Verb, at, w, h int, t *theme.Theme) kit.Bl
 	for i := range vs {
 		if r := vs[i].Refused; r == nil || len(r.Verbs) == 1 {
 			verb, _, _ := vs[i].line()
-			name, plans = max(name, kit.Width(verb)), plans || r == nil && vs[i].Unfit.IsEmpty()
+			name, plans = max(name, kit.Width(verb)), plans || r == nil && vs[i].Unfit.IsEmpty() && !vs[i].Reads
 		}
 	}
 	var lines []string

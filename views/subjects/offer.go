@@ -102,8 +102,11 @@ func NotNow(v actions.Verb, d *runbook.Diagnosis) backend.Safe {
 
 // Unfit is why a verb fits none of the subjects, as far as their state says it; empty: it may fit one.
 func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
-	if v == actions.Reset {
+	switch {
+	case v == actions.Reset:
 		return noneFailed(keys, c)
+	case v == actions.Prove && len(keys) > 1:
+		return backend.Text("it compares with one sandbox: choose one")
 	}
 	if !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop}, v) || len(keys) == 0 {
 		return backend.Safe{}
@@ -212,18 +215,26 @@ func (w *writer) reading(incident, how string) {
 
 // doable writes what can be done to one thing, and what to read first.
 func (w *writer) doable(key backend.Key) {
+	if key.Kind == backend.KindSource && w.f.Printed {
+		return // its page is about every source
+	}
 	if w.f.Printed {
 		w.quotes(views.Question{Subject: key})
 		w.pageHere()
 		return
 	}
 	page, ok := PageOf(key, w.f)
-	if w.f.Acting.Abilities == nil && !ok {
+	ok = ok && key.Kind != backend.KindSource // its page is about every source
+	doctor := w.f.Acting.Examines && (key.Kind == backend.KindSource || key.Kind == backend.KindSandbox)
+	if w.f.Acting.Abilities == nil && !doctor && !ok {
 		return
 	}
 	w.Head(headDo)
 	before := w.Len()
 	w.offers([]backend.Key{key}, w.f.Diagnoses[page.Question])
+	if doctor {
+		w.Field("look", kit.Span{Tone: theme.Accent, Text: ":"}, kit.Span{Tone: theme.Strong, Text: "doctor"}, normal("  tries every read route of "+key.Source+", and writes a redacted sample"))
+	}
 	if w.Len() == before && w.f.Acting.Abilities != nil {
 		w.Field("act", dim("nothing: Sandglass has no verb for a "+noun(key.Kind)+" of this source"))
 	}

@@ -25,7 +25,7 @@ func observedCell(b *backend.Sandbox, now time.Time) Cell {
 	}
 	o = o.Present()
 	at, c := decisive(o), Cell{Text: o.What()}
-	c.Tone, c.Mark = outcomeLook(o.Outcome())
+	c.Tone, c.Mark = OutcomeLook(o.Outcome())
 	if now.Sub(at) > observedFresh {
 		c.Text, c.Tone = backend.Textf("%s ago: %s", backend.Age(now.Sub(at)), o.What()), theme.Dim
 	} else if o.Works() && len(o.NotTried()) > 0 {
@@ -48,7 +48,8 @@ func decisive(o backend.Observation) time.Time {
 	return at
 }
 
-func outcomeLook(o backend.Outcome) (theme.Tone, theme.Mark) {
+// OutcomeLook is how an outcome is drawn, of a plane or of a step.
+func OutcomeLook(o backend.Outcome) (theme.Tone, theme.Mark) {
 	switch o {
 	case backend.OutcomeOK:
 		return theme.Good, theme.MarkGood
@@ -76,11 +77,8 @@ func (w *writer) planes(b *backend.Sandbox) {
 		if !v.Tried() {
 			continue
 		}
-		c := Cell{Text: backend.Clean(string(v.Outcome), 20)}
-		c.Tone, c.Mark = outcomeLook(v.Outcome)
-		if v.Kind != "" {
-			c.Text = backend.Textf("%s, %s", c.Text, v.Kind)
-		}
+		c := Cell{Text: v.Word()}
+		c.Tone, c.Mark = OutcomeLook(v.Outcome)
 		if v.Past {
 			c.Tone = theme.Dim
 		}

@@ -42,6 +42,7 @@ func (w *writer) source(h *fleet.SourceHealth) {
 		w.tone("why", StatusCell(h.Status).Tone, h.Error.String())
 	}
 	w.naming(h.Key)
+	w.doable(h.Key)
 	w.sight(h)
 	w.cost(h)
 	charts(w.Doc, h.Key.Source, w.f)

@@ -238,7 +238,7 @@ func writeSteps(b *strings.Builder, steps []PlanStep, suspect *PlanSuspect, now 
 			row[2] = kit.Latency(time.Duration(*s.Took * float64(time.Second)))
 		}
 		if suspect != nil {
-			row = append(row, suspect.on(s.Plane, now))
+			row = append(row, suspect.on(s.Plane, now).String())
 		}
 		if s.Said != nil {
 			row = append(row, s.Said.String())
@@ -261,26 +261,11 @@ func writeSteps(b *strings.Builder, steps []PlanStep, suspect *PlanSuspect, now 
 }
 
 // on is what was observed of the suspect on a plane; a step without one has no counterpart.
-func (s *PlanSuspect) on(plane *backend.Plane, now time.Time) string {
+func (s *PlanSuspect) on(plane *backend.Plane, now time.Time) backend.Safe {
 	if plane == nil {
-		return "–"
+		return backend.Text("–")
 	}
-	v, found := s.Observed.Or(backend.Observation{}).Of(*plane)
-	said := "not tried"
-	if found && v.Tried() {
-		said = string(v.Outcome)
-		if v.Kind != "" {
-			said += ", " + v.Kind.String()
-		}
-		if v.Past {
-			said += ", before its last start"
-		}
-		said += ", " + backend.Age(now.Sub(v.At)) + " ago"
-	}
-	if *plane == backend.PlaneControl {
-		return "reported " + s.Reported.String() + "; " + said
-	}
-	return said
+	return actions.Beside(s.Observed.Or(backend.Observation{}), s.Reported, *plane, now)
 }
 
 // CommandLine is an argument vector as a POSIX shell reads it.

@@ -1,0 +1,170 @@
+package text
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/examine"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// Doctor is a report of doctor for people, as lines of any width.
+func Doctor(r *examine.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s (%s), read %s\n\n", doctorVerdict(r), r.Source, r.Kind, backend.Counted(r.Tries, "time", "times"))
+	rows := [][]string{{"READ", "ASKED", "ANSWERS", "MIN", "MEDIAN", "MAX", "ROUTE"}}
+	for i := range r.Routes {
+		rows = append(rows, routeRow(&r.Routes[i]))
+	}
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			width[i] = max(width[i], kit.Width(c))
+		}
+	}
+	for i, row := range rows {
+		line := ""
+		for j, c := range row {
+			line += c + strings.Repeat(" ", width[j]-kit.Width(c)+2)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		if i > 0 {
+			routeRemarks(&b, &r.Routes[i-1])
+		}
+	}
+	for _, x := range reportSections(r) {
+		section(&b, x.title, x.lines)
+	}
+	return b.String()
+}
+
+// reportSection is a part of a report behind the routes.
+type reportSection struct {
+	title string
+	lines []backend.Safe
+}
+
+func reportSections(r *examine.Report) []reportSection {
+	var states []backend.Safe
+	for _, s := range r.States {
+		text := backend.Textf("%s %s: %d", backend.Clean(string(s.Of), 40), s.Reported, s.Count)
+		if !s.Known {
+			text = backend.Textf("%s, a word whose meaning is not known", text)
+		}
+		states = append(states, text)
+	}
+	return []reportSection{{"Versions", r.Versions}, {"States", states}, {"Not delivered", r.Missing}, {"Problems", r.Problems}, {"Notes", r.Notes}}
+}
+
+func doctorVerdict(r *examine.Report) string {
+	return map[int]string{0: "OK: everything that was asked is read", 1: "WARNING: something is not read or not understood",
+		2: "CRITICAL: nothing of use can be read", 3: "UNKNOWN: the source does not answer"}[r.ExitCode]
+}
+
+func routeRow(r *examine.Route) []string {
+	row := []string{string(r.May), fmt.Sprint(r.Asked), "–", "–", "–", "–", fmt.Sprintf("%s %s", r.Method, r.Target)}
+	if r.Asked == 0 {
+		row[0] = "–"
+	}
+	var answers []string
+	for _, status := range slices.Sorted(maps.Keys(r.Answers)) {
+		word := fmt.Sprint(status)
+		if status == 0 {
+			word = "none"
+		}
+		answers = append(answers, fmt.Sprintf("%d× %s", r.Answers[status], word))
+	}
+	if len(answers) > 0 {
+		row[2] = strings.Join(answers, ", ")
+	}
+	if l := r.Latency; l != nil {
+		for i, s := range []float64{l.Min, l.Median, l.Max} {
+			row[3+i] = kit.Latency(time.Duration(s * float64(time.Second)))
+		}
+	}
+	return row
+}
+
+// shownFields is how many unknown fields the text form lists of one route.
+const shownFields = 20
+
+func routeRemarks(b *strings.Builder, r *examine.Route) {
+	if !r.Problem.IsEmpty() {
+		fmt.Fprintf(b, "    %s\n", r.Problem)
+	}
+	if n := len(r.Known); n > 0 {
+		fmt.Fprintf(b, "    %s known\n", backend.Counted(n, "field is", "fields are"))
+	}
+	if n := len(r.Unknown); n > 0 {
+		fmt.Fprintf(b, "    unknown: %s", backend.Join(r.Unknown[:min(n, shownFields)], ", "))
+		if n > shownFields {
+			fmt.Fprintf(b, " and %d more; -o json lists all", n-shownFields)
+		}
+		b.WriteString("\n")
+	}
+}
+
+func section(b *strings.Builder, title string, lines []backend.Safe) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, l := range lines {
+		fmt.Fprintf(b, "  %s\n", l)
+	}
+}
+
+// DoctorDoc is a report of doctor for a screen; sample says where its sample is.
+func DoctorDoc(r *examine.Report, sample string) *kit.Doc {
+	d := &kit.Doc{}
+	tone := theme.Strong
+	if r.ExitCode != 0 {
+		tone = theme.Warn
+	}
+	d.Line(kit.Span{Tone: tone, Text: doctorVerdict(r)}, kit.Span{Tone: theme.Dim, Text: fmt.Sprintf("  %s, read %s", r.Kind, backend.Counted(r.Tries, "time", "times"))})
+	d.Field("sample", kit.Span{Text: sample})
+	for i, m := range examine.Masked() {
+		label := ""
+		if i == 0 {
+			label = "masked"
+		}
+		d.Field(label, kit.Span{Tone: theme.Dim, Text: m})
+	}
+	d.Head("Routes")
+	for i := range r.Routes {
+		route := &r.Routes[i]
+		row := routeRow(route)
+		d.Field(route.Method.String(), kit.Span{Text: route.Target.String()})
+		if route.Asked == 0 {
+			d.Field("", kit.Span{Tone: theme.Dim, Text: "not asked: nothing needed it"})
+			continue
+		}
+		said := fmt.Sprintf("readable: %s; %s asked", row[0], backend.Counted(route.Asked, "time", "times"))
+		if len(route.Answers) > 0 {
+			said = fmt.Sprintf("readable: %s; answers %s", row[0], row[2])
+		}
+		if route.Latency != nil {
+			said += fmt.Sprintf("; %s to %s, median %s", row[3], row[5], row[4])
+		}
+		d.Field("", kit.Span{Tone: theme.Dim, Text: said})
+		var remarks strings.Builder
+		routeRemarks(&remarks, route)
+		for line := range strings.Lines(remarks.String()) {
+			d.Field("", kit.Span{Tone: theme.Dim, Text: strings.TrimSpace(line)})
+		}
+	}
+	for _, s := range reportSections(r) {
+		if len(s.lines) > 0 {
+			d.Head(s.title)
+		}
+		for _, l := range s.lines {
+			d.Line(kit.Span{Text: l.String()})
+		}
+	}
+	return d
+}
