@@ -52,6 +52,9 @@ func (p *poll) readBoxes() {
 	}
 	due := p.s.backlog
 	for _, key := range p.s.sweep.Due(p.now, p.subjects()) {
+		if b := p.s.boxes[key]; b != nil {
+			b.hasRead = [3]bool{} // it changed since a turn that the budget cut short
+		}
 		if !slices.Contains(due, key) {
 			due = append(due, key)
 		}
@@ -62,10 +65,10 @@ func (p *poll) readBoxes() {
 			jobs = append(jobs, p.readBox(b))
 		}
 	}
-	unbegun := p.run(jobs)
 	p.s.backlog = nil
+	unbegun := p.run(jobs)
 	if begun := len(jobs) - unbegun; begun < len(jobs) {
-		p.s.backlog = slices.Clone(due[max(0, min(len(due), begun-status)):])
+		p.s.backlog = append(p.s.backlog, due[max(0, min(len(due), begun-status)):]...)
 	}
 	p.partial = p.partial || unbegun > 0
 }
@@ -120,28 +123,42 @@ func (p *poll) askIn(ctx context.Context, r *region, route, path string, query u
 // errLater stands for a request that the budget of this poll has no room for.
 var errLater = &failure{err: context.DeadlineExceeded}
 
-// readBox reads executions, jobs and events of a sandbox.
+// readBox reads executions, jobs and events of a sandbox. What the budget of this poll has no room for is first in the next.
 func (p *poll) readBox(b *box) job {
+	parts := [3]struct {
+		route string
+		query url.Values
+		take  func(*box, *answer)
+	}{
+		{"executions", url.Values{"limit": {"50"}}, p.takeExecutions}, {"jobs", url.Values{"limit": {"50"}}, p.takeJobs},
+		{"events", url.Values{"limit": {"50"}, "direction": {"desc"}}, p.takeEvents},
+	}
+	read := b.hasRead
 	return func(ctx context.Context) func() {
-		at := "/sandbox/sandboxes/" + url.PathEscape(b.id.Raw())
-		x, xf := p.ask(ctx, b, "executions", at+"/executions", url.Values{"limit": {"50"}})
-		j, jf := p.ask(ctx, b, "jobs", at+"/jobs", url.Values{"limit": {"50"}})
-		e, ef := p.ask(ctx, b, "events", at+"/events", url.Values{"limit": {"50"}, "direction": {"desc"}})
+		at := "/sandbox/sandboxes/" + url.PathEscape(b.id.Raw()) + "/"
+		var answers [3]*answer
+		var failures [3]*failure
+		for i, x := range parts {
+			if !read[i] {
+				answers[i], failures[i] = p.ask(ctx, b, x.route, at+x.route, x.query)
+			}
+		}
 		return func() {
 			if p.s.boxes[b.id] != b {
 				return // it ended meanwhile
 			}
-			if xf == nil {
-				p.takeExecutions(b, x)
+			b.hasRead, b.touched = [3]bool{}, true
+			later := slices.Contains(failures[:], errLater)
+			for i, f := range failures {
+				if answers[i] != nil && f == nil {
+					parts[i].take(b, answers[i])
+				}
+				b.hasRead[i] = later && f != errLater
 			}
-			if jf == nil {
-				p.takeJobs(b, j)
+			if later {
+				p.s.backlog = append(p.s.backlog, b.id)
 			}
-			if ef == nil {
-				p.takeEvents(b, e)
-			}
-			b.touched = true
-			for _, f := range []*failure{xf, jf, ef} {
+			for _, f := range failures {
 				if f != nil && f != errLater {
 					p.failed(b, f)
 					return

@@ -51,8 +51,8 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 		return p.r, err
 	}
 	p.readHub()
+	p.lookAtSuspects() // first: the sweep may use up what the budget has
 	p.readBoxes()
-	p.lookAtSuspects()
 	p.assemble()
 	p.finish()
 	return p.r, nil

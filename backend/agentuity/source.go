@@ -86,6 +86,7 @@ type box struct {
 	problem  *backend.Problem  // its newest reading failed
 	lost     bool              // the newest full list left it out
 	touched  bool
+	hasRead  [3]bool   // executions, jobs, events: read in a turn that the budget cut short
 	asked    time.Time // when its region and organisation were last asked for
 }
 

@@ -31,11 +31,14 @@ func (w *World) populate(n int) {
 		case i%11 == 10:
 			s.status, s.mode, s.files = terminated, "oneshot", nil
 			w.happen(s, "destroy", nil, w.when(-time.Hour))
-		default:
+		case i < busy || i%8 == 0: // in a large fleet most wait for somebody to come back
 			w.pulse(s, i)
 		}
 	}
 }
+
+// busy is how many sandboxes of a fleet are all used.
+const busy = 40
 
 // history is a clean pause and resume of long ago, and what ran before the demo.
 func (w *World) history(s *sandbox, i int) {
