@@ -35,6 +35,7 @@ type Demo struct {
 	us      *gate
 	logs    []*logWriter
 	scratch scratchKeeper
+	cloud   *cloud // nil: this world has no Agentuity
 	once    sync.Once
 	closed  error
 }
@@ -142,12 +143,15 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 	if err := f.writeHost(); err != nil {
 		return err
 	}
+	if d.cloud, err = f.newCloud(o, clock); err != nil {
+		return err
+	}
 	if err := d.openGates(); err != nil {
 		return err
 	}
 	d.config = f.config(s.Name, o.Seed, addresses{
 		helix: [instances]string{d.gates[0].addr, d.us.addr}, metrics: d.gates[2].addr, docker: d.gates[3].addr,
-	})
+	}) + d.cloud.config()
 	if err := d.step(); err != nil {
 		return err
 	}
@@ -170,6 +174,10 @@ func (d *Demo) openGates() error {
 		{name: "docker-demo", network: "unix", addr: socketPath(d.dir), handler: dockerServer{d.now, d.group.ctx.Done()}.handler(), group: d.group, now: d.now},
 	}
 	paths := []string{"/healthz", "/healthz", "/metrics", "/_ping"}
+	if d.cloud != nil {
+		d.cloud.gate = &gate{name: "agentuity", network: "tcp", addr: anyPort, handler: d.cloud.world.Handler(), group: d.group, now: d.now}
+		d.gates, paths = append(d.gates, d.cloud.gate), append(paths, "/api/cli/region")
+	}
 	for i, g := range d.gates {
 		if err := g.open(); err != nil {
 			return err
@@ -210,6 +218,9 @@ func (d *Demo) step() error {
 	if err := d.scratch.step(w); err != nil {
 		return err
 	}
+	if err := d.cloud.step(); err != nil {
+		return err
+	}
 	switch down := w.refused(us); {
 	case down && d.us.isOpen():
 		d.us.shut()
@@ -243,6 +254,7 @@ func (d *Demo) Close() error {
 		for _, l := range d.logs {
 			errs = append(errs, l.close())
 		}
+		errs = append(errs, d.cloud.close())
 		errs = append(errs, os.RemoveAll(d.dir))
 		if d.claimed != nil {
 			errs = append(errs, d.claimed.Close())

@@ -46,6 +46,11 @@ type sourceRead struct {
 	HostTree            string   `toml:"host_tree"`
 	EngineSockets       []string `toml:"engine_sockets"`
 	MemoryLimit         string   `toml:"memory_limit"`
+	Regions             []string
+	Org                 string
+	APIURL              string `toml:"api_url"`
+	HubURL              string `toml:"hub_url"`
+	Read                struct{ File string }
 	Act                 struct{ File string }
 	Reset               struct{ URL string }
 }

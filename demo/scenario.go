@@ -3,6 +3,8 @@ package demo
 import (
 	"fmt"
 	"strings"
+
+	"sandglass/demo/agentuity"
 )
 
 // Scenario is one scripted world a demo can play.
@@ -27,6 +29,8 @@ type incidentSet struct {
 	outage   bool // sources of the console die and come back
 	brief    bool // the outage is one short one, so that other incidents stay visible
 	hostile  bool // names and errors that try to harm a terminal or leak a secret
+	// agentuity is what goes wrong in an Agentuity beside the fleet. Only worlds with such a story have one.
+	agentuity agentuity.Story
 }
 
 type script struct {
@@ -57,6 +61,16 @@ func scripts() []script {
 			incidentSet{parted: true}},
 		{Scenario{"frozen", "Containers that are reported running while their main process is stopped or waits for a disk that does not answer."},
 			incidentSet{frozen: true}},
+		{Scenario{"zombie", "A resumed Agentuity sandbox reports idle although its mount is gone: commands stay queued, and its Coder session gave up."},
+			incidentSet{agentuity: agentuity.Zombie}},
+		{Scenario{"stuck-queue", "Agentuity sandboxes whose files can be read, in which an execution or a job waits and never starts."},
+			incidentSet{agentuity: agentuity.StuckQueue}},
+		{Scenario{"region-incident", "Executions of one Agentuity region stop starting, in every sandbox that is used."},
+			incidentSet{agentuity: agentuity.RegionIncident}},
+		{Scenario{"resume-race", "An Agentuity sandbox is resumed before its checkpoint is stored: the platform refuses, and two minutes later it works."},
+			incidentSet{agentuity: agentuity.ResumeRace}},
+		{Scenario{"no-checkpoint", "A suspended Agentuity sandbox whose checkpoint is lost: every resume is refused for ever."},
+			incidentSet{agentuity: agentuity.NoCheckpoint}},
 		{Scenario{"source-outage", "One Helix endpoint refuses connections after 45 seconds and the metrics page answers 503 for a while."},
 			incidentSet{outage: true}},
 	}

@@ -58,6 +58,7 @@ var stories = []story{
 	{"contradiction", "link to nothing", "dangling planes commands many"},
 	{"contradiction", "main process is frozen", "frozen planes commands many"},
 	{"contradiction", "container is gone", "gone many"},
+	{"contradiction", "commands stay queued", "planes commands many"},
 	{"contradiction", "its container could not start", "down"},
 	{"contradiction", "its container ended", "down"},
 	{"contradiction", "killed at its memory limit", "down"},

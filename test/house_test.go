@@ -19,6 +19,7 @@ var mayImport = []struct {
 	pkg   string
 	allow []string
 }{
+	{"demo", []string{"demo/agentuity"}},
 	{"demo/...", nil},
 	{"config", []string{"backend"}},
 	{"backend", nil},

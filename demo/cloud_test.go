@@ -1,0 +1,72 @@
+package demo
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAgentuityOfAStory: a scenario with an Agentuity serves it under its key and writes its Hub's log; others have none.
+func TestAgentuityOfAStory(t *testing.T) {
+	for _, s := range scripts() {
+		d, err := start(t.Context(), Options{Workspaces: 60, Scenario: s.Name, Start: testStart}, func() time.Duration { return 0 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, has := readConfig(t, d.Config())["agentuity"]
+		if has != (s.incidents.agentuity != 0) {
+			t.Errorf("%s: %t", s.Name, has)
+		}
+		if has {
+			asksAgentuity(t, s.Name, from)
+			lines := ""
+			for _, f := range readConfig(t, d.Config())["hub-log"].Files {
+				raw, err := os.ReadFile(f)
+				if err != nil {
+					t.Error(err)
+				}
+				lines += string(raw)
+			}
+			if stuck := s.Name == "stuck-queue"; (strings.Count(lines, "\n") < 2) != stuck || !stuck && !strings.Contains(lines, "sbx_") {
+				t.Errorf("%s: the Hub logged %q", s.Name, lines)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func asksAgentuity(t *testing.T, name string, from sourceRead) {
+	t.Helper()
+	key, err := os.ReadFile(from.Read.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, url := range []string{strings.ReplaceAll(from.URL, "{region}", from.Regions[0]) + "/sandbox?orgId=" + from.Org, from.APIURL + "/cli/sandbox", from.HubURL + "/api/hub/sessions"} {
+		for _, key := range []string{strings.TrimSpace(string(key)), "another"} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+key)
+			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			resp, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if want := map[bool]int{true: 401, false: 200}[key == "another"]; err != nil || resp.StatusCode != want || !json.Valid(body) {
+				t.Errorf("%s: %s: %d %v %s", name, url, resp.StatusCode, err, body)
+			}
+			if strings.Contains(string(body), "agentuity.cloud") {
+				t.Errorf("%s: %s names an address that is not of this machine", name, url)
+			}
+		}
+	}
+}
