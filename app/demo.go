@@ -44,6 +44,7 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) error {
 		if err := os.WriteFile(o.WriteConfig, []byte(d.Config()), 0o600); err != nil {
 			return err
 		}
+		defer func() { _ = os.Remove(o.WriteConfig) }() // its addresses end with the demo
 	}
 	if o.Headless {
 		fmt.Fprintf(os.Stderr, "sandglass: the demo's servers run until interrupted; %s\n", whereConfig(o.WriteConfig))

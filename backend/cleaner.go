@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -43,8 +44,27 @@ func (c *Cleaner) With(secrets ...string) *Cleaner {
 			base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s))} {
 			pairs = append(pairs, form, masked)
 		}
+		for _, form := range within64(s) {
+			pairs = append(pairs, form, masked)
+		}
 	}
 	return &Cleaner{own: strings.NewReplacer(pairs...), all: all}
+}
+
+// within64 are the characters that a secret has within the base64 of a longer text, such as "user:" before it: by where
+// it begins there.
+func within64(s string) []string {
+	var out []string
+	for before, shared := range []int{0, 2, 3} { // characters that the text before it has a part in
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			form := enc.EncodeToString(append(make([]byte, before), s...))
+			if (before+len(s))%3 != 0 {
+				form = form[:len(form)-1]
+			}
+			out = append(out, form[shared:])
+		}
+	}
+	return out
 }
 
 // Mask replaces secrets; the result is not yet safe to draw. Use Clean for that; Mask alone serves JSON output.
@@ -62,6 +82,14 @@ func (c *Cleaner) Mask(raw string) string {
 
 // withoutIgnorable leaves out what terminals do not draw, as it can stand in the middle of a name.
 func withoutIgnorable(s string) string {
+	if strings.Contains(s, `\u`) {
+		s = escapedRune.ReplaceAllStringFunc(s, func(e string) string {
+			if n, err := strconv.ParseUint(e[len(e)-4:], 16, 32); err == nil && ignorable(rune(n)) {
+				return ""
+			}
+			return e
+		})
+	}
 	if !strings.ContainsFunc(s, ignorable) {
 		return s
 	}
@@ -73,6 +101,9 @@ func withoutIgnorable(s string) string {
 	}, s)
 }
 
+// escapedRune is a character as JSON writes it, in a string within a string too.
+var escapedRune = regexp.MustCompile(`\\+u[0-9a-fA-F]{4}`)
+
 func ignorable(r rune) bool { return r > 0x7f && r != '\u00a0' && Unsafe(r) }
 
 // maskShapes masks what looks like a secret.
@@ -82,12 +113,13 @@ func maskShapes(raw string) string {
 	}
 	raw = secretHeader.ReplaceAllString(raw, "${1}"+masked) // before the next, which would mask "Bearer" and leave the token
 	raw = secretCookie.ReplaceAllString(raw, "${1}"+masked)
-	raw = secretAssign.ReplaceAllString(raw, "${1}${2}${3}"+masked)
+	raw = secretAssign.ReplaceAllString(raw, "${1}${2}${3}${4}"+masked)
+	raw = secretTag.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretFlag.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretUser.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretJar.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretShort.ReplaceAllString(raw, "${1}"+masked)
-	raw = secretURL.ReplaceAllString(raw, "${1}"+masked+"@")
+	raw = secretURL.ReplaceAllString(raw, "${1}${2}"+masked+"@")
 	return secretShape.ReplaceAllString(raw, masked)
 }
 
@@ -102,16 +134,20 @@ func (c *Cleaner) Clean(raw string, limit int) Safe {
 // secretName is the part of a name that says that its value is a secret.
 const secretName = `(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|credential|private[_-]?key|access[_-]?key|signature)`
 
+// quoteMark is the end of a quoted name: plain, escaped, or as HTML and JSON write it.
+const quoteMark = `(?:\\*["']|\\+u0022|&quot;|&#34;)`
+
 // The shapes follow the providers' documented token prefixes; see docs/security.md.
 var (
-	secretAssign = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*` + secretName + `[A-Z0-9_.-]*\\*["']?\s*[=:]\s*)(?:(\\*")(?:[^"\\]|\\[^"\\]){4,}|(')[^']{4,}|[^\s"'&,;}\\]{4,})`)
-	secretFlag   = regexp.MustCompile(`(?i)(\s--[a-z0-9-]*` + secretName + `[a-z0-9-]*\s+)(?:"[^"]+"|'[^']+'|[^\s"'-][^\s"']*)`)
-	secretUser   = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*u|--user|--proxy-user)[\s=]*\\*["']?[^\s"':]{1,200}:)[^\s"'\\]+`)
+	secretAssign = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*` + secretName + `[A-Z0-9_.-]*` + quoteMark + `?\s*(?:=>|:=|[=:])\s*)(?:(\\*")(?:[^"\\]|\\[^"\\]){4,}|(')[^']{4,}|(\\+u0022|&quot;|&#34;)[^\s"'&\\]{4,}|[^\s"'&,;}\\]{4,})`)
+	secretTag    = regexp.MustCompile(`(?i)(<[a-z0-9_:.-]*` + secretName + `[a-z0-9_.-]*>\s*)[^<\s][^<]{3,}`)
+	secretFlag   = regexp.MustCompile(`(?i)((?:^|[\s"'])--[a-z0-9-]*(?:` + secretName + `|oauth2-bearer)[a-z0-9-]*\s+)(?:"[^"]+"|'[^']+'|[^\s"'-][^\s"']*)`)
+	secretUser   = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*u|--user|--proxy-user)[\s=]*(?:\\*["'][^"':\n]{1,200}|[^\s"':]{1,200}):)[^\s"'\\]+`)
 	secretJar    = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*b|--cookie)[\s=]*\\*["']?[^\s"'=]{1,200}=)[^\s"'\\]+`)
-	secretShort  = regexp.MustCompile(`(?i)(\blogin\b[^\n|]*?\s-p\s*|\bsshpass\s+-p\s*|\bredis-cli\b[^\n|]*?\s-a\s+|\b(?:mysql|mysqldump|mariadb)\b[^\n|]*?\s-p|-pass(?:in|out)?\s+pass:|\bpwd\s*[=:]\s*)[^\s"'/\\][^\s"'\\]{3,}`)
-	secretCookie = regexp.MustCompile(`(?i)\b((?:set-)?cookie\\*["']?\s*[:=]\s*\\*["']?)[^"'\r\n\\]{4,}`)
-	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest|negotiate|ntlm|dpop|hmac|apikey|aws4-hmac-sha256)?\s*|\bbearer\s+)[A-Za-z0-9._~+/=-]{6,}`)
-	secretURL    = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]*:[^\s/@]+@`)
+	secretShort  = regexp.MustCompile(`(?i)(\blogin\b[^\n|]*?\s-p\s*|\bsshpass\s+-p\s*|\bredis-cli\b[^\n|]*?\s-a\s+|\b(?:mysql|mysqldump|mariadb)\b[^\n|]*?\s-p|-pass(?:in|out)?\s+pass:|(?:\b|_)pwd\s*[=:]\s*)[^\s"'/\\][^\s"'\\]{3,}`)
+	secretCookie = regexp.MustCompile(`(?i)\b((?:set-)?cookie\\*["']?\s*[:=]\s*\\*["']?)[^"'\r\n\\]{3,}(?:(?:\r?\n|(?:\\+r)?\\+n)[ \t][^"'\r\n\\]*)*`)
+	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest|negotiate|ntlm|dpop|hmac|apikey|aws4-hmac-sha256)?\s*|\bbearer\s+)(?:(?:[a-z0-9_-]+=(?:\\*"[^"\\]*\\*"|[^\s,"'\\]+)(?:,\s*)?)+|[A-Za-z0-9._~+/=-]{6,})`)
+	secretURL    = regexp.MustCompile(`(?i)\b(?:([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]*:[^\s/@]+|(https?://)[^\s/?#@]+)@`)
 	secretShape  = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|xox[abprs]-[A-Za-z0-9-]{8,}|(?:AKIA|ASIA)[A-Z0-9]{16}|glpat-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
 

@@ -9,7 +9,8 @@ import (
 // Parts of an address: whom it names, and what looks like a key: long, with letters and digits.
 var (
 	addressUser  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)[^/?#@]*@`)
-	addressQuery = regexp.MustCompile(`([?&#][^=&#]*(?i:key|token|secret|passw|pwd|pw|auth|sig|code|credential|sas|session_?id)[^=&#]*=)[^&#{}]+`)
+	addressQuery = regexp.MustCompile(`([?&#][^=&#]*(?i:key|token|secret|passw|pwd|pw|auth|sig|hmac|code|credential|sas|session_?id)[^=&#]*=)[^&#{}]+`)
+	addressShort = regexp.MustCompile(`([?&#](?i:k|t|p|s|sid)=)[^&#{}]{6,}`)
 	addressKey   = regexp.MustCompile(`([/=])[A-Za-z0-9_+]{20,}`)
 )
 
@@ -20,6 +21,7 @@ func MaskURL(s string) string {
 	}
 	s = addressUser.ReplaceAllString(s, "${1}"+masked+"@")
 	s = addressQuery.ReplaceAllString(s, "${1}"+masked)
+	s = addressShort.ReplaceAllString(s, "${1}"+masked)
 	start := strings.Index(s, "://") + len("://")
 	if slash := strings.IndexAny(s[start:], "/?"); slash >= 0 {
 		start += slash

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -105,7 +106,8 @@ func TestCleanShowsEveryIgnorableCharacter(t *testing.T) {
 func TestCleanerMasksOurSecretsInEveryForm(t *testing.T) {
 	secret := "p@ss/word+1\"x"
 	c := NewCleaner(secret)
-	for _, raw := range []string{secret, "a=p%40ss%2Fword%2B1%22x", `{"v":"p@ss/word+1\"x"}`, "cEBzcy93b3JkKzEieA=="} {
+	basic := func(user string) string { return base64.StdEncoding.EncodeToString([]byte(user + ":" + secret)) }
+	for _, raw := range []string{basic(""), basic("u"), basic("me"), basic("bob"), secret, "a=p%40ss%2Fword%2B1%22x", `{"v":"p@ss/word+1\"x"}`, "cEBzcy93b3JkKzEieA=="} {
 		if got := c.Mask(raw); !strings.Contains(got, masked) {
 			t.Errorf("%q stays %q", raw, got)
 		}
@@ -115,39 +117,56 @@ func TestCleanerMasksOurSecretsInEveryForm(t *testing.T) {
 func TestCleanerMasksAgentsSecrets(t *testing.T) {
 	c := NewCleaner()
 	for raw, gone := range map[string]string{
-		"OPENAI_API_KEY=sk-demo-123456 npm test":      "sk-demo-123456",
-		"env DB_PASSWORD='hunter2hunter' ./run":       "hunter2hunter",
-		"Authorization: Bearer abcdef0123456":         "abcdef0123456",
-		"https://user:topsecret@host/x":               "topsecret",
-		"key AKIAABCDEFGHIJKLMNOP":                    "AKIAABCDEFGHIJKLMNOP",
-		"tok eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJ":      "eyJzdWIiOiIx",
-		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\nAAA":  "MIIE",
-		`{"github_token":"ghp_0123456789abcdef0123"}`: "ghp_0123456789abcdef0123",
-		`raw "{\"apiKey\":\"s3cr3t-value\"}"`:         "s3cr3t-value",
-		`raw "{\\\"apiKey\\\":\\\"s3cr3t-value\\\"}"`: "s3cr3t-value",
-		`{"password":"two words"}`:                    "words",
-		`{"authorization":"Basic dXNlcjpwYXNz"}`:      "dXNlcjpwYXNz",
-		"Cookie: sid=abc123; theme=dark":              "abc123",
-		"set-cookie: sid=abc123; Path=/":              "abc123",
-		"curl -s -H 'Cookie: sid=abc123' https://x/y": "abc123",
-		"curl -u mara:hunter2 https://x/y":            "hunter2",
-		"curl -sSu mara:hunter2 https://x/y":          "hunter2",
-		"curl --user=mara:hunter2 https://x/y":        "hunter2",
-		"mysql --password hunter2 db":                 "hunter2",
-		"tool --api-key 'a b c' run":                  "b c",
-		"gpg --passphrase x --batch":                  " x ",
-		"apikey\u034f=s3cr3t-value":                   "s3cr3t-value",
-		"api\u200bKey=s3cr3t-value":                   "s3cr3t-value",
-		`raw "curl -su \"mara:hunter2\" x"`:           "hunter2",
-		`curl -b "sid=abc123" x`:                      "abc123",
-		"curl --cookie sid=abc123 x":                  "abc123",
-		"proxy-authorization: Digest abcdef0123456":   "abcdef0123456",
-		"docker login -u bob -p hunter2":              "hunter2",
-		"sshpass -p hunter2 ssh x":                    "hunter2",
-		"redis-cli -a hunter2 ping":                   "hunter2",
-		"mysql -phunter2 db":                          "hunter2",
-		"openssl rsa -passin pass:hunter2":            "hunter2",
-		"pwd=hunter2":                                 "hunter2",
+		"OPENAI_API_KEY=sk-demo-123456 npm test":                         "sk-demo-123456",
+		"env DB_PASSWORD='hunter2hunter' ./run":                          "hunter2hunter",
+		"Authorization: Bearer abcdef0123456":                            "abcdef0123456",
+		"https://user:topsecret@host/x":                                  "topsecret",
+		"key AKIAABCDEFGHIJKLMNOP":                                       "AKIAABCDEFGHIJKLMNOP",
+		"tok eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJ":                         "eyJzdWIiOiIx",
+		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\nAAA":                     "MIIE",
+		`{"github_token":"ghp_0123456789abcdef0123"}`:                    "ghp_0123456789abcdef0123",
+		`raw "{\"apiKey\":\"s3cr3t-value\"}"`:                            "s3cr3t-value",
+		`raw "{\\\"apiKey\\\":\\\"s3cr3t-value\\\"}"`:                    "s3cr3t-value",
+		`{"password":"two words"}`:                                       "words",
+		`{"authorization":"Basic dXNlcjpwYXNz"}`:                         "dXNlcjpwYXNz",
+		"Cookie: sid=abc123; theme=dark":                                 "abc123",
+		"set-cookie: sid=abc123; Path=/":                                 "abc123",
+		"curl -s -H 'Cookie: sid=abc123' https://x/y":                    "abc123",
+		"curl -u mara:hunter2 https://x/y":                               "hunter2",
+		"curl -sSu mara:hunter2 https://x/y":                             "hunter2",
+		"curl --user=mara:hunter2 https://x/y":                           "hunter2",
+		"mysql --password hunter2 db":                                    "hunter2",
+		"tool --api-key 'a b c' run":                                     "b c",
+		"gpg --passphrase x --batch":                                     " x ",
+		`{"err":"apikey\u034f=s3cr3t-value"}`:                            "s3cr3t-value",
+		`{"err":"api\u200bKey=s3cr3t-value"}`:                            "s3cr3t-value",
+		`{"err":"Coo\u2060kie: sid=s3cr3t"}`:                             "s3cr3t",
+		"https://s3cr3tvalue@github.com/x":                               "s3cr3tvalue",
+		"--password 'hunter2 two' x":                                     "hunter2",
+		"--password\thunter2":                                            "hunter2",
+		`curl -u "bob smith:hunter2" x`:                                  "hunter2",
+		"password => 'hunter2'":                                          "hunter2",
+		`Authorization: Token token="s3cr3t-value"`:                      "s3cr3t-value",
+		`Authorization: Digest username="x", response="s3cr3t", uri="/"`: "s3cr3t",
+		"MYSQL_PWD=hunter2 mysql":                                        "hunter2",
+		"cookie: a=b\r\n c=s3cr3t":                                       "s3cr3t",
+		`raw "cookie: a=b\r\n c=s3cr3t"`:                                 "s3cr3t",
+		"&quot;apiKey&quot;:&quot;s3cr3t&quot;":                          "s3cr3t",
+		"<password>hunter2</password>":                                   "hunter2",
+		`\u0022apiKey\u0022:\u0022s3cr3t\u0022`:                          "s3cr3t",
+		"curl --oauth2-bearer s3cr3t x":                                  "s3cr3t",
+		"apikey\u034f=s3cr3t-value":                                      "s3cr3t-value",
+		"api\u200bKey=s3cr3t-value":                                      "s3cr3t-value",
+		`raw "curl -su \"mara:hunter2\" x"`:                              "hunter2",
+		`curl -b "sid=abc123" x`:                                         "abc123",
+		"curl --cookie sid=abc123 x":                                     "abc123",
+		"proxy-authorization: Digest abcdef0123456":                      "abcdef0123456",
+		"docker login -u bob -p hunter2":                                 "hunter2",
+		"sshpass -p hunter2 ssh x":                                       "hunter2",
+		"redis-cli -a hunter2 ping":                                      "hunter2",
+		"mysql -phunter2 db":                                             "hunter2",
+		"openssl rsa -passin pass:hunter2":                               "hunter2",
+		"pwd=hunter2":                                                    "hunter2",
 	} {
 		if got := c.Clean(raw, 500).String(); strings.Contains(got, gone) || !strings.Contains(got, masked) {
 			t.Errorf("%q became %q", raw, got)

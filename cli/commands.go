@@ -74,9 +74,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 			c.Args = helpTopic
 		case "completion":
 			c.Args, c.RunE = noArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
-			for _, shell := range c.Commands() {
-				shell.Args = noArgs
-			}
+			p.completesWithinQuotes(root, c)
 		}
 	}
 	exemplify(root)

@@ -55,7 +55,7 @@ func (p *Program) offer(s *shared, directive cobra.ShellCompDirective, words fun
 		var out []string
 		_ = quiet.reading(ctx, *s, oneShot{timeout: completeWithin, completes: true}, func(r *reading) error {
 			for _, w := range words(r, args, begun) {
-				if strings.HasPrefix(w, begun) && typable(w) && len(out) < mostOffered {
+				if rest, is := strings.CutPrefix(w, begun); is && w != "" && typable(rest, strings.ContainsAny(begun, ` "`)) && len(out) < mostOffered {
 					out = append(out, w)
 				}
 			}
@@ -65,11 +65,15 @@ func (p *Program) offer(s *shared, directive cobra.ShellCompDirective, words fun
 	}
 }
 
-// typable reports whether shells take a word as it is, and a terminal too. A description follows a tab.
-func typable(word string) bool {
+// typable reports whether shells take a word as it is, or within single quotes, and a terminal too. A description follows a tab.
+func typable(word string, quoted bool) bool {
 	word, _, _ = strings.Cut(word, "\t")
-	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return r <= ' ' || backend.Unsafe(r) || strings.ContainsRune("'\"\\`$&|;<>(){}*?!~", r)
+	special := "'\"\\`$&|;<>(){}*?!~ "
+	if quoted {
+		special = "'\\"
+	}
+	return !strings.ContainsFunc(word, func(r rune) bool {
+		return r < ' ' || backend.Unsafe(r) || strings.ContainsRune(special, r)
 	})
 }
 
@@ -116,7 +120,7 @@ func (p *Program) completeRecords(s *shared, of func(*audit.Record) []string) co
 				continue
 			}
 			for _, word := range of(&r) {
-				if strings.HasPrefix(word, begun) && typable(word) && len(out) < mostOffered {
+				if strings.HasPrefix(word, begun) && typable(word, false) && len(out) < mostOffered {
 					out = append(out, word)
 				}
 			}
@@ -161,32 +165,55 @@ func (p *Program) completeSilences(s *shared) completion {
 	})
 }
 
-// completeMatchers offers labels, then the values that alerts have.
+// completeMatchers offers labels, then the values that alerts have, for the last matcher: in quotes where they are begun.
 func (p *Program) completeMatchers(s *shared) completion {
 	return p.offer(s, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace, func(r *reading, args []string, begun string) (out []string) {
-		label, _, valued := strings.Cut(begun, "=")
-		switch {
-		case len(args) > 0:
-		case !valued:
+		if len(args) > 0 {
+			return nil
+		}
+		last := strings.LastIndexByte(begun, ',') + 1
+		last += len(begun[last:]) - len(strings.TrimLeft(begun[last:], " "))
+		stem := begun[:last]
+		label, value, valued := strings.Cut(begun[last:], "=")
+		if !valued {
 			for _, l := range alerts.MatcherLabels() {
-				out = append(out, l+"=")
+				out = append(out, stem+l+"=")
 			}
-		case label == alerts.LabelRule:
-			rules, _ := ruleNames(nil, nil, "")
-			out = prefixed(label+"=", rules)
-		case label == alerts.LabelSource:
-			out = prefixed(label+"=", r.sources())
-		case label == alerts.LabelSeverity:
-			out = prefixed(label+"=", []string{string(alerts.SeverityInfo), string(alerts.SeverityWarning), string(alerts.SeverityCritical)})
-		case label == alerts.LabelEnvironment:
-			out = prefixed(label+"=", []string{r.Config.Environment})
-		case label == alerts.LabelAlert:
-			for _, a := range r.board.Alerts {
-				out = append(out, label+"="+alertOffer(a))
+			return out
+		}
+		label, end := strings.TrimSuffix(label, "!"), ""
+		before := begun[:len(begun)-len(value)]
+		if strings.HasPrefix(value, `"`) {
+			before, end = before+`"`, `"`
+		}
+		for _, v := range r.labelValues(label) {
+			v, about, described := strings.Cut(v, "\t")
+			if v = before + v + end; described {
+				v += "\t" + about
 			}
+			out = append(out, v)
 		}
 		return out
 	})
+}
+
+// labelValues are the values of a label that alerts have here.
+func (r *reading) labelValues(label string) (out []string) {
+	switch label {
+	case alerts.LabelRule:
+		out, _ = ruleNames(nil, nil, "")
+	case alerts.LabelSource:
+		out = r.sources()
+	case alerts.LabelSeverity:
+		out = []string{string(alerts.SeverityInfo), string(alerts.SeverityWarning), string(alerts.SeverityCritical)}
+	case alerts.LabelEnvironment:
+		out = []string{r.Config.Environment}
+	case alerts.LabelAlert:
+		for _, a := range r.board.Alerts {
+			out = append(out, alertOffer(a))
+		}
+	}
+	return out
 }
 
 func prefixed(before string, words []string) []string {

@@ -11,7 +11,7 @@ import (
 
 // secretKey matches the names of values that are always secrets. secretFlag matches the arguments that a secret follows.
 var (
-	secretKey  = regexp.MustCompile(`(?i)(?:^|[_.-])(?:api[_-]?key|token|secret|passw(?:or)?d|pwd|credential|private[_-]?key|access[_-]?key|signature|sig|authorization|cookie|auth)s?$`)
+	secretKey  = regexp.MustCompile(`(?i)(?:^|[_.-])(?:api[_-]?key|token|secret|passw(?:or)?d|pwd|credential|private[_-]?key|access[_-]?key|signature|sig|authorization|cookie|auth)s?$|^x-(?:.*-)?(?:session|sid)$`)
 	secretUser = regexp.MustCompile(`^(?:-[a-zA-Z]*u|--user|--proxy-user)$`)
 	secretFlag = regexp.MustCompile(`(?i)^--?[a-z0-9_-]*(?:key|token|secret|passw(?:or)?d|credential|auth)$`)
 )

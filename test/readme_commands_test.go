@@ -47,6 +47,8 @@ func TestCommandsOfTheReadme(t *testing.T) {
 			}
 		case strings.HasSuffix(command, "&"):
 			r.behind(strings.TrimSuffix(command, "&"))
+		case strings.HasPrefix(command, "until "):
+			r.run(command, 0)
 		case strings.HasPrefix(command, "export "):
 			r.given = append(r.given, command)
 		case strings.HasPrefix(command, "sandglass "):
@@ -114,18 +116,20 @@ func (r *readme) run(line string, want int) string {
 	}
 }
 
-// behind starts a line in the background, until the test ends, and waits for the file that it writes.
+// behind starts a line in the background, until the test ends. Its file goes with it.
 func (r *readme) behind(line string) {
 	r.t.Helper()
 	cmd := r.shell(r.dir, "exec "+line)
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	r.t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() })
-	file := regexp.MustCompile(`--write-config (\S+)`).FindStringSubmatch(line)[1]
-	until(r.t, "the demo wrote "+file, func() bool {
-		info, err := os.Stat(filepath.Join(r.dir, file))
-		return err == nil && info.Size() > 0
+	file := filepath.Join(r.dir, regexp.MustCompile(`--write-config (\S+)`).FindStringSubmatch(line)[1])
+	r.t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+		if _, err := os.Stat(file); !os.IsNotExist(err) {
+			r.t.Errorf("the configuration of a demo that has ended is left behind: %v", err)
+		}
 	})
 }
 

@@ -65,7 +65,7 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 		left := max(wideColumns+10, w*62/100)
 		return kit.Beside(f.Theme, l.rows(left, h), l.details(w-left-3, h, f))
 	case l.cfg.Pane == nil:
-		return l.rows(w, h)
+		return l.withRest(w, h, f)
 	case w >= besideFrom:
 		left := max(wideColumns+10, w*62/100)
 		return kit.Beside(f.Theme, l.left(left, h, f), l.pane(w-left-3, h, f, Beside))
@@ -152,7 +152,7 @@ func (l *List[R]) rows(w, h int) kit.Block {
 	t := l.look
 	rows, above, _ := l.table.Window(h - 1)
 	slots := l.slots(w, rows)
-	l.shown = l.shown[:0]
+	l.shown, l.slotted = l.shown[:0], slots
 	for _, s := range slots {
 		l.shown = append(l.shown, s.Column)
 	}
@@ -176,8 +176,8 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 			c.Where == subjects.Extra && w < extraColumns || c.Where == subjects.Reports || c.Needed != nil && i != l.sort && !c.Needed(l.cur.Snapshot())
 		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: c.Ideal,
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
-		if local && c.Local > 0 {
-			cols[i].Priority, cols[i].Hidden = c.Local, false
+		if local && c.Local > 0 && (c.Urgent == nil || !c.Urgent(l.cur.Snapshot())) {
+			cols[i].Priority, cols[i].Hidden = c.Local, c.Needed != nil && hidden
 		}
 	}
 	need, same := l.needs(cols, rows)

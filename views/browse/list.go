@@ -74,7 +74,8 @@ type List[R any] struct {
 	last     R    // that the cursor was on
 	lost     time.Time
 	visible  []backend.Key
-	first    int   // place of the first visible row
+	first    int // place of the first visible row
+	slotted  []kit.Slot
 	shown    []int // columns that are on the screen, to go round with Sort
 	look     *theme.Theme
 }

@@ -98,6 +98,8 @@ type Column[R any] struct {
 	// Local is the priority, from 1, with which the column is offered at every width where containers are all that is watched;
 	// 0: as elsewhere.
 	Local int
+	// Urgent says that the column keeps its Priority there too. nil: never.
+	Urgent func(*views.Snapshot) bool
 	// Needed reports whether the column has anything to say at a moment; where it has not, its width goes to the others.
 	// nil: always.
 	Needed func(*views.Snapshot) bool

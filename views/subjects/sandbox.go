@@ -39,8 +39,9 @@ func Sandboxes() *Set[*backend.Sandbox] {
 					return SortKey{Num: sandboxRank(b), Text: b.Reported.String()}
 				}},
 			{Name: "observed", Title: "OBSERVED", Help: "what probes and passive checks found, apart from what is reported",
-				Min: 10, Ideal: 20, Flex: 2, Priority: 2, Descending: true,
+				Min: 10, Ideal: 20, Flex: 2, Priority: 2, Local: 11, Descending: true,
 				Needed: func(c *views.Snapshot) bool { return c.State.Observes() },
+				Urgent: observedFailing,
 				Cell:   func(b row, c *views.Snapshot) Cell { return observedCell(b, c.Now) },
 				Sort: func(b row, _ *views.Snapshot) SortKey {
 					o, ok := b.Observed.Get()
@@ -92,6 +93,16 @@ func Sandboxes() *Set[*backend.Sandbox] {
 			readColumn(func(b row) *backend.Meta { return &b.Meta }, 5),
 		},
 	}
+}
+
+// observedFailing reports whether what was tried in a machine failed, which no word of its platform tells.
+func observedFailing(c *views.Snapshot) bool {
+	for b := range c.State.Sandboxes.All() {
+		if o, ok := b.Proved(); ok && len(o.Failed()) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // memoryCell is the memory in use, with the limit where there is one and room for it.
