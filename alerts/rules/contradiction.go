@@ -213,6 +213,9 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	n.Proved = n.Proved || n.proved()
 	worst := n.worst()
 	n.Fault = cmp.Or(string(worst.Kind), string(worst.Plane))
+	if at := lastSuccess(env, b); worst.lacksFiles() && at.After(steadyOf(env, b, n.Worked)) && at.Before(steadyOf(env, b, n.Began)) {
+		n.Worked = env.Display(at) // what fails now worked then
+	}
 	v := r.verdict(b, n)
 	v.Bounds = alerts.Bounds{Earliest: steadyOf(env, b, n.Worked), Latest: steadyOf(env, b, n.Began)}
 	v.Confirmed = steadyOf(env, b, slices.MaxFunc(n.Failed, func(x, y failedPlane) int { return x.At.Compare(y.At) }).At)
@@ -264,6 +267,25 @@ func steadyOf(env *alerts.Env, b *backend.Sandbox, t time.Time) time.Time {
 		return t
 	}
 	return env.Time(&b.Meta, backend.Known(t))
+}
+
+// lacksFiles reports whether nothing in the working directory can be used: a success there is older.
+func (f *failedPlane) lacksFiles() bool {
+	return slices.Contains([]backend.FailureKind{backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailMountUnlinked, backend.FailMountGone,
+		backend.FailFilesystemMissing, backend.FailGone}, f.Kind)
+}
+
+// lastSuccess is when the registry last reported a success of the workspace in a sandbox; zero where none is known.
+func lastSuccess(env *alerts.Env, b *backend.Sandbox) time.Time {
+	need := needOf(env, b)
+	if need.session == nil || b.Workspace.IsZero() {
+		return time.Time{}
+	}
+	w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})
+	if w == nil || !w.LastSuccessAt.IsKnown() {
+		return time.Time{}
+	}
+	return env.Time(&w.Meta, w.LastSuccessAt)
 }
 
 // called is what a person calls a sandbox.

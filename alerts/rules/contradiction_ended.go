@@ -66,7 +66,7 @@ func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradict
 	v.Tenant, v.Bounds = need.session.Tenant, alerts.Bounds{Earliest: at, Latest: at}
 	v.Cause = backend.Textf("its session is reported running, but %s", what)
 	if w != nil && claims(w) {
-		v.Cause = backend.Textf("its registry says %s, but %s", w.Reported, what)
+		v.Cause = backend.Textf("%s lists its workspace as %s, but %s", backend.Clean(w.Key.Source, 80), w.Reported, what)
 	}
 	v.Detail = v.Cause
 	if v.Recheck = recheckOf(env, b.Key); !n.Proved {

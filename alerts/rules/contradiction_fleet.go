@@ -230,7 +230,7 @@ func (r *contradiction) partedOne(env *alerts.Env, w *backend.Workspace, old *co
 	n.Proved = n.Proved || !env.Now.Before(due) && env.ReadAt(&w.Meta).After(n.Seen) && env.Ours(listed.LastOK).After(n.Seen)
 	n.Fault = faultGone
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: w.Key.Source, Via: engine, Fingerprint: subjectFingerprint(w.Key), Confirmed: env.ReadAt(&w.Meta),
-		Cause: backend.Textf("its registry says %s, but its container is gone", w.Reported)}
+		Cause: backend.Textf("%s lists it as %s, but its container is gone", backend.Clean(w.Key.Source, 80), w.Reported)}
 	v.Bounds = alerts.Bounds{Earliest: env.Time(&w.Meta, w.LastSuccessAt), Latest: n.Seen}
 	if gone := env.Ours(left); !left.IsZero() {
 		v.Bounds.Latest = gone
@@ -266,9 +266,9 @@ func (r *contradiction) partedEvidence(env *alerts.Env, w *backend.Workspace, s 
 func reportedBy(env *alerts.Env, w *backend.Workspace, s *backend.Session) []alerts.Evidence {
 	var out []alerts.Evidence
 	if w != nil {
-		text := backend.Textf("reported: %s says %s of workspace %s", backend.Clean(w.Key.Source, 80), orNone(w.Reported), w.Key.Safe())
+		text := backend.Textf("reported: %s lists workspace %s as %s", backend.Clean(w.Key.Source, 80), w.Key.Safe(), orNone(w.Reported))
 		if at, known := w.LastSuccessAt.Get(); known {
-			text = backend.Textf("%s, with a last success at %s", text, env.Clock(env.Time(&w.Meta, backend.Known(at))))
+			text = backend.Textf("%s; its last success was at %s", text, env.Clock(env.Time(&w.Meta, backend.Known(at))))
 		}
 		out = append(out, alerts.Evidence{Text: text, Source: w.Key.Source, At: env.Display(env.ReadAt(&w.Meta))})
 	}
@@ -277,7 +277,7 @@ func reportedBy(env *alerts.Env, w *backend.Workspace, s *backend.Session) []ale
 		if word.IsEmpty() {
 			word = backend.Text("running")
 		}
-		out = append(out, alerts.Evidence{Text: backend.Textf("reported: %s says %s of session %s", backend.Clean(s.Key.Source, 80), word, s.Key.Safe()), Source: s.Key.Source, At: env.Display(env.ReadAt(&s.Meta))})
+		out = append(out, alerts.Evidence{Text: backend.Textf("reported: %s lists session %s as %s", backend.Clean(s.Key.Source, 80), s.Key.Safe(), word), Source: s.Key.Source, At: env.Display(env.ReadAt(&s.Meta))})
 	}
 	return out
 }
@@ -289,7 +289,7 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		return nil
 	}
 	src, read := b.Key.Source, env.Display(env.ReadAt(&b.Meta))
-	out := []alerts.Evidence{{Text: backend.Textf("reported: %s says %s of %s", backend.Clean(src, 80), reported(b), called(b)), Source: src, At: read}}
+	out := []alerts.Evidence{{Text: backend.Textf("reported: %s lists %s as %s", backend.Clean(src, 80), called(b), reported(b)), Source: src, At: read}}
 	need := needOf(env, b)
 	if need.session != nil {
 		w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})

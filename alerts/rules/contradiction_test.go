@@ -64,7 +64,10 @@ func TestContradictionKeepsItself(t *testing.T) {
 	if first.Severity != alerts.SeverityCritical || first.Runbook != contradictionRule || first.SubjectCount != 1 || !strings.Contains(first.Cause.String(), "but its working directory is missing") {
 		t.Errorf("alert %+v", first)
 	}
-	wantEvidence(t, &first, "reported: docker says running of helix-c1", "reported: helix says open of workspace a/box", "reported: helix says running of session a",
+	if first.Bounds.Earliest.IsZero() {
+		t.Error("a success that its registry reports does not bound the onset")
+	}
+	wantEvidence(t, &first, "reported: docker lists helix-c1 as running", "reported: helix lists workspace a/box as open", "reported: helix lists session a as running",
 		"seen without running anything: filesystem list failed")
 	same := func(what string) *alerts.Alert {
 		t.Helper()
@@ -318,7 +321,7 @@ func TestContradictionOfAContainerThatIsDown(t *testing.T) {
 		s.look().want(contradictionRule, alerts.StatePending)
 		s.every(5*time.Second, time.Minute, func() { runs(s) })
 		a := s.want(contradictionRule, alerts.StateFiring)
-		if !strings.Contains(a.Cause.String(), "its registry says open, but its container "+words) {
+		if !strings.Contains(a.Cause.String(), " lists its workspace as open, but its container "+words) {
 			t.Errorf("cause %s", a.Cause)
 		}
 		for _, rule := range []string{exitedRule, startRule, boxOOMRule} {
@@ -396,10 +399,10 @@ func TestContradictionOfARemovedContainer(t *testing.T) {
 	s.look()
 	s.every(5*time.Second, time.Minute, func() { open(s) })
 	a := s.want(contradictionRule, alerts.StateFiring)
-	if a.Subjects[0].Key != wsKey("a/box") || a.Source != "helix" || !strings.Contains(a.Cause.String(), "its registry says open, but its container is gone") {
+	if a.Subjects[0].Key != wsKey("a/box") || a.Source != "helix" || !strings.Contains(a.Cause.String(), " lists it as open, but its container is gone") {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "reported: helix says open of workspace a/box", "observed: docker lists no container c1; it left the list at 12:00:05Z")
+	wantEvidence(t, a, "reported: helix lists workspace a/box as open", "observed: docker lists no container c1; it left the list at 12:00:05Z")
 	s.down("docker", "connection refused")
 	s.after(time.Second).want(contradictionRule, alerts.StateHeld)
 	s.up("docker")

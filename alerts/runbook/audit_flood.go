@@ -300,6 +300,6 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 	if d.is("flood") && d.Mark("before-5") == RuledOut {
 		d.do("Set log alerts on the summary lines. This release writes one about every 5 s, however large the flood is.")
 	}
-	d.dont("Don't silence the logger and don't widen the allowlist. The lines are the only trace. It may be an attack after all.")
+	d.dont("Don't silence the logger or widen the allowlist. The lines are the only trace if it is an attack.")
 	d.NoReset = backend.Text("the workspace works; a reset does not change what the agent asks for")
 }

@@ -136,7 +136,7 @@ func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
 	switch {
 	case shared && d.is("tenants"):
 		d.conclude("Two tenants share one place for files. Treat it as a leak until the opposite is shown.")
-		d.do("Start the security and compliance process now. Note the time when the overlap began.")
+		d.do("Start the security and compliance process now. Give it the times in since. It decides whether the sessions are stopped.")
 	case shared && d.Mark("tenants") == RuledOut:
 		d.conclude("Sessions share files within one tenant. No tenant sees another's.")
 		d.do("Ask the owner whether the sharing is wanted.")

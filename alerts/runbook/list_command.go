@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -23,35 +24,73 @@ func term(field, operator, value string) string {
 // unusedAfter is from when on a workspace that works counts as unused.
 const unusedAfter = 30 * time.Minute
 
-// makeRoom is the first step where no instance is left: which workspaces of the provider are unused, if some are.
+// makeRoom is the first step where no instance is left: to end sessions where enough are unused, else to raise the limit.
 func (s *subjectView) makeRoom(d *Diagnosis) {
 	provider := s.provider()
-	if x, ok := s.limitOfInstances(); ok && len(x.providers) == 1 {
+	x, limited := s.limitOfInstances()
+	if limited && len(x.providers) == 1 {
 		for p := range x.providers {
 			provider = p.String()
 		}
 	}
-	n, all := 0, 0
-	for w := range s.State.Workspaces.All() {
-		at, tried := w.LastAttemptAt.Get()
-		if w.Condition(s.now, s.State.LongestOperation) == backend.CondWorking && tried && s.now.Sub(at) > unusedAfter {
-			all++
-			if provider == "" || w.Provider.String() == provider {
-				n++
-			}
+	now := backend.Safe{}
+	if limited {
+		now = backend.Textf(" (now %d)", x.instances)
+	}
+	waiting := 0
+	for _, e := range s.errors {
+		if e.cause&alerts.NamesQuota != 0 {
+			waiting++
 		}
 	}
-	unused := listOf("ws", "works=working", "attempt>"+backend.Age(unusedAfter)) // short: it fits on one line of a narrow screen
+	n, list := s.unusedOn(provider)
+	idle := backend.Textf("%s not used for over %s: %s", areWorkspaces(n), spanText(unusedAfter), list)
 	switch {
-	case n == 1 && all == 1:
-		d.do("Run: %s (lists the workspace that is idle for over %s). End its session in the app that started it. Or raise max_instances in the platform's configuration and redeploy that.", unused, spanText(unusedAfter))
-	case n > 0 && n < all:
-		d.do("Run: %s (%d workspaces idle over %s, %d on %s). End only the sessions of those %d, in the app that started them. Or raise max_instances in the platform's configuration and redeploy that.", unused, all, spanText(unusedAfter), n, backend.Clean(provider, 80), n)
-	case n > 0:
-		d.do("Run: %s (lists %d workspaces idle for over %s). End their sessions in the app that started them. Or raise max_instances in the platform's configuration and redeploy that.", unused, all, spanText(unusedAfter))
+	case n == 0:
+		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration. Or end sessions. No workspace is known to be unused for over %s.", now, spanText(unusedAfter))
+	case n >= waiting:
+		d.do("End unused sessions, in the app that started them. %s", idle)
+		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration.", now)
 	default:
-		d.do("Raise max_instances and redeploy, or end sessions. No workspace is known to be idle for over %s.", spanText(unusedAfter))
+		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration. Meanwhile end unused sessions, in the app that started them. %s", now, idle)
 	}
+}
+
+func areWorkspaces(n int) backend.Safe {
+	if n == 1 {
+		return backend.Text("1 workspace is")
+	}
+	return backend.Textf("%d workspaces are", n)
+}
+
+// unusedOn counts the workspaces of a provider that work and were not used for long, and gives the command that lists exactly them.
+func (s *subjectView) unusedOn(provider string) (int, backend.Safe) {
+	n, quiet, states := 0, map[string]int{}, map[string]bool{}
+	for w := range s.State.Workspaces.All() {
+		at, tried := w.LastAttemptAt.Get()
+		if !tried || s.now.Sub(at) <= unusedAfter || provider != "" && s.State.WithStoredProvider(w).Provider.String() != provider {
+			continue
+		}
+		quiet[w.Reported.String()]++
+		if w.Condition(s.now, s.State.LongestOperation) == backend.CondWorking {
+			n++
+			states[w.Reported.String()] = true
+		}
+	}
+	var terms []string
+	if provider != "" {
+		terms = append(terms, term("provider", "=", provider))
+	}
+	exact := false
+	for state := range states { // the registry's word says more than ours
+		if exact = len(states) == 1 && state != "" && quiet[state] == n; exact {
+			terms = append(terms, term("state", "=", state))
+		}
+	}
+	if !exact {
+		terms = append(terms, "works=working")
+	}
+	return n, listOf("ws", append(terms, "attempt>"+backend.Age(unusedAfter))...)
 }
 
 // evictedOnes lists the evicted workspaces with their errors, by the registry's own word.

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func TestPage5SaysWhatARebootLeaves(t *testing.T) {
 func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
 	w := world{workspaces: evicted("WorkspaceFailedError: max_instances (20) reached")}
 	d := w.diagnose("7", sourceKeyOf("helix-eu"))
-	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "Raise max_instances and redeploy") {
+	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "Raise max_instances (now 20) and redeploy") {
 		t.Error(d.Do)
 	}
 	for _, x := range evicted("WorkspaceFailedError: max_instances reached (4/4 in use, request 01ab)") {
@@ -205,16 +206,53 @@ func TestCountsNameTheSpanAndTheirBound(t *testing.T) {
 	}
 }
 
-// Where no instance is left the first step counts the unused workspaces and gives the command that lists them.
+// Where no instance is left the first step is the one that can cure it, and the command lists exactly the unused workspaces of
+// the full provider.
 func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 	w := world{workspaces: evicted("WorkspaceFailedError: max_instances (20) reached")}
-	for i := range 3 {
-		x := healthy(fmt.Sprintf("idle-%d", i), "box")
-		x.Provider, x.LastAttemptAt, x.LastSuccessAt = w.workspaces[0].Provider, at(time.Hour), at(time.Hour)
-		w.workspaces = append(w.workspaces, x)
+	full, waiting := backend.Text("cloudflare-sandbox"), len(w.workspaces)
+	for _, x := range w.workspaces {
+		x.Provider = full
 	}
-	d := w.diagnose("7", sourceKeyOf("helix-eu"))
-	if len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), "Run: sandglass get ws --filter 'works=working attempt>30m' (lists 3 workspaces idle for over 30m). End their sessions in the app that started them.") {
-		t.Error(d.Do)
+	idle := func(n int, provider backend.Safe) (out []*backend.Workspace) {
+		for i := range n {
+			x := healthy(fmt.Sprintf("idle-%s-%d", provider, i), "box")
+			x.Provider, x.LastAttemptAt, x.LastSuccessAt = provider, at(time.Hour), at(time.Hour)
+			out = append(out, x)
+		}
+		return out
+	}
+	if waiting < 2 {
+		t.Fatal(waiting)
+	}
+	list := "sandglass get ws --filter 'provider=" + full.String() + " state=open attempt>30m'"
+	few, many := w, w
+	few.workspaces = slices.Concat(w.workspaces, idle(1, full), idle(5, backend.Text("docker")))
+	many.workspaces = slices.Concat(w.workspaces, idle(waiting, full))
+	for _, c := range []struct {
+		in   world
+		want string
+	}{
+		{few, "Raise max_instances (now 20) and redeploy. It is in the platform's configuration. Meanwhile end unused sessions, in the app that started them. 1 workspace is not used for over 30m: " + list},
+		{many, fmt.Sprintf("End unused sessions, in the app that started them. %d workspaces are not used for over 30m: %s", waiting, list)},
+		{w, "Raise max_instances (now 20) and redeploy. It is in the platform's configuration. Or end sessions. No workspace is known to be unused for over 30m."},
+	} {
+		if d := c.in.diagnose("7", sourceKeyOf("helix-eu")); len(d.Do) == 0 || d.Do[0].String() != c.want {
+			t.Errorf("%q\nwant %q", d.Do, c.want)
+		}
+	}
+}
+
+// The step names the release that reads the references, where the error tells which versions this one reads.
+func TestTheReleaseThatReadsTheReferencesIsNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy the agent release of schema 3. It reads 2 to 4.",
+		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy the agent release of schema 2. It reads 1 to 3.",
+		"ref schemaVersion 7 is outside the supported range 1-5": "Roll forward to a release that reads schema version 7.",
+	} {
+		d := world{workspaces: []*backend.Workspace{failed("s1", "box", "WorkspaceFailedError: "+text)}}.diagnose("6", wsKey("s1", "box"))
+		if len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), want) {
+			t.Errorf("%s: %q", text, d.Do)
+		}
 	}
 }

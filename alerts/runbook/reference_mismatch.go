@@ -196,6 +196,46 @@ func (s *subjectView) wanted() (int, bool) {
 	return best, found
 }
 
+// fittingRelease is the schema version of the release nearest to the running one that reads the references which it refuses. It
+// is known where the errors agree and the range is that of one version below and one above the release's own.
+func (s *subjectView) fittingRelease() (n int, ok bool) {
+	for _, e := range s.errors {
+		if e.cause&alerts.NamesSchema == 0 {
+			continue
+		}
+		have, low, high, told := versionGap(e.text.String())
+		fits := have - 1
+		if have < low {
+			fits = have + 1
+		}
+		if !told || high-low != 2 || have >= low && have <= high || fits < 2 || ok && fits != n {
+			return 0, false
+		}
+		n, ok = fits, true
+	}
+	return n, ok
+}
+
+// refusedRefs says which stored references a release refuses, or which the next one would; empty where none is known.
+func (s *subjectView) refusedRefs(n int) backend.Safe {
+	refused, oldest := 0, 0
+	for _, v := range CheckRollback(s.State, n-1, n+1).Versions {
+		switch {
+		case v.Version < n-1 || v.Version > n+1:
+			refused += v.Refs
+		case v.Version == n-1:
+			oldest = v.Refs
+		}
+	}
+	switch {
+	case refused > 0:
+		return backend.Textf(" It refuses %s of other versions.", plural(refused, "stored reference"))
+	case oldest > 0:
+		return backend.Textf(" Schema %d would refuse %s of version %d.", n+1, plural(oldest, "stored reference"), n-1)
+	}
+	return backend.Safe{}
+}
+
 // readable is the range of versions that the running release reads, where an error tells that it is the older one.
 func (s *subjectView) readable() (low, high int, ok bool) {
 	for _, e := range s.errors {
@@ -214,7 +254,9 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 	case d.is("schema"), d.SessionCount > 0 && !d.is("deleted") && !d.is("strict"):
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
 		d.conclude("This release cannot read the stored references of %s.", plural(d.SessionCount, "session"))
-		if v, ok := s.wanted(); ok {
+		if n, ok := s.fittingRelease(); ok {
+			d.do("Deploy the agent release of schema %d. It reads %d to %d.%s", n, n-1, n+1, s.refusedRefs(n))
+		} else if v, ok := s.wanted(); ok {
 			d.do("Roll forward to a release that reads schema version %d. A release reads one version below and one above its own.", v)
 		} else {
 			d.do("Roll forward to the release that wrote the references.")

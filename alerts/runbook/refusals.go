@@ -19,7 +19,7 @@ type refusal struct {
 
 func refusals() []refusal {
 	return []refusal{
-		{"eviction-storm", "7", []string{"reset", "redeploy", "restart", "upgrade", "roll forward"}, "eviction-storm fires, and this adds opens to the queue (runbook 7)", true},
+		{"eviction-storm", "7", []string{"reset", "redeploy", "deploy", "restart", "upgrade", "roll forward"}, "eviction-storm fires, and this adds opens to the queue (runbook 7)", true},
 		{"possible-leak", "8", []string{"reset", "destroy", "remove", "recreate"}, "possible-leak fires, and this destroys evidence (runbook 8)", false},
 		{"files-vanished", "2", []string{"reset", "destroy", "recreate"}, "files-vanished fires, and this deletes the files that are left; copy them first (runbook 2)", false},
 		{"capacity", "7", []string{"reset", "redeploy", "restart"}, "capacity fires, and this asks for more instances (runbook 7)", true},
@@ -115,7 +115,8 @@ func (s *subjectView) refuse(d *Diagnosis) {
 			}
 			text := strings.ToLower(line.String())
 			advised := slices.ContainsFunc(r.verbs, func(v string) bool { return backend.HoldsWord(text, v) })
-			if advised && !strings.Contains(text, "not yet: ") {
+			cure := strings.Contains(text, "max_instances") // it makes the room that is missing
+			if advised && !cure && !strings.Contains(text, "not yet: ") {
 				d.Do[i] = backend.Textf("%s. Not yet: %s.", sentence(line), why)
 			}
 		}

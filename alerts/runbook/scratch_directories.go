@@ -266,7 +266,7 @@ func closeCure(errno string) backend.Literal {
 	return "Fix what the log line names. Mostly it is a subprocess that still writes, or files that their owner may not write."
 }
 
-const listUnused = "List unused directories: sandglass clean --dry-run. Remove only those unchanged for a day and unused."
+const listUnused = "Run: sandglass clean --dry-run. Remove only what it lists."
 
 func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray bool) {
 	switch {
@@ -322,8 +322,8 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 	if d.is("full") {
 		d.do("Make room now: sandglass clean --dry-run lists leftovers. Agents fail to open on a full file system.")
 	}
-	d.dont("Don't run find -mtime +1 -delete: it deletes files in use. It checks only the top directory.")
-	d.dont("Don't search for open files: they do not block a removal. On a network file system (NFS) they can.")
+	d.dont("Don't run find -mtime +1 -delete. It also deletes old files of sessions that still run.")
+	d.dont("Don't use lsof to find the cause: open files block no removal. On a network file system (NFS) they can.")
 	if d.is("tmpfs") {
 		d.dont("Don't let them grow on a tmpfs. The host runs out of memory before the disk does.")
 	}

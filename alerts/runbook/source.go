@@ -29,25 +29,42 @@ func diagnoseSource(s *subjectView) Diagnosis {
 		s.failTogether(h),
 	})}
 	d.end(sourceEndings())
-	d.address(h)
+	if h != nil {
+		d.refused(h.Error.String())
+		d.ask(h.Error.String())
+	} else {
+		d.ask("")
+	}
 	if d.is("together") {
 		d.do("Look first at what the sources share. It may be the network, a proxy, this machine.")
 	}
 	return d
 }
 
-// address puts the address that a source's error names into the command that asks it; without one the docker client or the
-// reader of the configuration knows it.
-func (d *Diagnosis) address(h *fleet.SourceHealth) {
-	where := ""
-	if h != nil {
-		where = addressIn(h.Error.String())
+// refused says what a refused connection means, where the address names its port.
+func (d *Diagnosis) refused(err string) {
+	u, bad := url.Parse(addressIn(err))
+	if len(d.Do) == 0 || bad != nil || u.Port() == "" || !strings.Contains(err, "refused") || !d.is("down") {
+		return
 	}
+	d.Do[0] = backend.Textf("Refused: nothing listens on port %s, or a firewall rejects. Start it or its tunnel. Ask it from this machine: curl -i ADDRESS.", backend.Clean(u.Port(), 5))
+}
+
+// ask puts the address that an error names into the command that asks it; without one the docker client or the reader of the
+// configuration knows it.
+func (d *Diagnosis) ask(err string) {
+	where := addressIn(err)
 	for i, step := range d.Do {
-		if where != "" {
-			d.Do[i] = backend.Clean(strings.Replace(step.String(), "ADDRESS", where, 1), 600)
-		} else {
-			d.Do[i] = backend.Clean(strings.Replace(step.String(), ": curl -i ADDRESS.", ".", 1), 600)
+		text := step.String()
+		for _, command := range []string{"curl -i ADDRESS", "curl -I ADDRESS"} {
+			if where != "" {
+				text = strings.Replace(text, command, strings.Replace(command, "ADDRESS", where, 1), 1)
+			} else {
+				text = strings.Replace(text, ": "+command, "", 1)
+			}
+		}
+		if text != step.String() {
+			d.Do[i] = backend.Clean(text, 600)
 		}
 	}
 }
@@ -59,7 +76,7 @@ func addressIn(text string) string {
 		return ""
 	}
 	u, err := url.Parse(strings.TrimRight(strings.FieldsFunc(text[at:], func(r rune) bool { return strings.ContainsRune(" \"'<>", r) })[0], ":,;."))
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || backend.ShellWord(u.Host).String() != u.Host {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
@@ -67,10 +84,10 @@ func addressIn(text string) string {
 
 func sourceEndings() []ending {
 	return []ending{
-		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew the token or key in its table of the configuration.", dont: "Don't count its alerts as resolved: they are held, not read."},
+		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew the token or key in its table of the configuration.", dont: "Don't take its alerts as resolved: they stay as last seen."},
 		{any: []string{"throttled"}, conclude: "It asks us to wait", quotes: true, do: "At 429 lengthen its interval in the configuration. See who else asks it. At 503 look at the service.", dont: "Don't shorten its interval to see more."},
-		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't count its alerts as resolved: they are held, not read."},
-		{any: []string{"down"}, conclude: "It does not answer. What it watches may still work.", do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't count its alerts as resolved: they are held, not read."},
+		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't take its alerts as resolved: they stay as last seen."},
+		{any: []string{"down"}, conclude: "It does not answer. What it watches may still work.", do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't take its alerts as resolved: they stay as last seen."},
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
 			do: "Check that the executor passes on publishWorkspaceRegistry. That is pitfall 9 of the framework's upgrade guide. Check the configured route too.", dont: "Don't take its silence for health."},
 		{any: []string{"old"}, conclude: "It answers with old data", quotes: true, do: "Ask it past any cache or proxy and compare the times. See whether its collector still runs.", dont: "Don't conclude from its ages: they are of the past."},
@@ -97,7 +114,9 @@ func (s *subjectView) doesNotAnswer(h *fleet.SourceHealth) Check {
 		if x := s.firingOn("source-down", h.Key); x != nil && x.Bounds.Latest.Before(h.DownFrom) { // the runs before count
 			return q.yes(answered(h), "%s; polls fail since %s, %s ago", h.Error, hourOf(x.Bounds.Latest), backend.Age(s.now.Sub(x.Bounds.Latest)))
 		}
-		return q.yes(answered(h), "%s; %s since %s, %s ago", h.Error, plural(h.Failures, "failed poll"), hourOf(h.DownFrom), backend.Age(s.now.Sub(h.DownFrom)))
+		c := q.yes(answered(h), "%s; %s since %s, %s ago", h.Error, plural(h.Failures, "failed poll"), hourOf(h.DownFrom), backend.Age(s.now.Sub(h.DownFrom)))
+		c.echo = s.firingOn("source-down", h.Key) != nil
+		return c
 	case h.Status == fleet.StatusAbsent:
 		return q.unsure("it is not there, which is not a failure: %s", h.Error)
 	case h.Overdue(s.now):

@@ -319,8 +319,15 @@ func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	d.end(s.workspaceFailedEndings())
 	if d.is("quota") && len(d.Do) == 0 {
 		s.makeRoom(d)
-		d.do("Limit opens to max_instances. Then reset the failed workspaces.")
+		d.do("Limit opens to max_instances. When there is room, reset the failed workspaces.")
 	}
+	address := ""
+	for _, e := range s.errors {
+		if address == "" && e.cause&alerts.NamesStorage != 0 {
+			address = addressIn(e.text.String())
+		}
+	}
+	d.ask(address)
 	s.resetOnlyFailed(d)
 	s.concludeShares(d)
 	s.concludeRecalled(d)

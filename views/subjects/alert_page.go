@@ -77,8 +77,15 @@ func (w *writer) alert(a *alerts.Alert) {
 	w.folded(a)
 	w.variants(a)
 	w.subjects(a, len(a.Subjects))
-	if d := w.answered(); d != nil {
+	if d := w.answered(); d != nil && w.f.Printed {
 		w.settings(d)
+	} else if d != nil && len(d.Knobs) > 0 {
+		var names []string
+		for _, k := range d.Knobs {
+			names = append(names, k.Knob.Name.String())
+		}
+		w.Blank()
+		w.Field("settings", normal(strings.Join(names, ", ")), dim(": R says where they are set and what they cost"))
 	}
 	w.Head("Identity")
 	w.Field("id", normal(a.ID))
@@ -99,8 +106,8 @@ func (w *writer) headline(a *alerts.Alert) {
 // varies finds what differs between errors of one cause: an address, a path, a time, an id.
 var varies = regexp.MustCompile(`://|/\w|\d(ms|s)\b|[0-9a-f]{8}`)
 
-// longPath is a path of which only the end tells it from others.
-var longPath = regexp.MustCompile(`([ '"])/[^ '"]{20,}(/[^/ '"]+)`)
+// longPath is a path of which the end tells it from others, and the beginning where it is.
+var longPath = regexp.MustCompile(`([ '"])(/[^/ '"]+)/[^ '"]{12,}(/[^/ '"]+)`)
 
 func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
@@ -108,7 +115,7 @@ func (w *writer) cause(a *alerts.Alert) {
 		spans := []kit.Span{{Tone: theme.Strong, Text: text}}
 		if a.SubjectCount > 1 && a.Variants.IsZero() && !errorBrief(a.Cause.String()).IsEmpty() && varies.MatchString(a.Cause.String()) {
 			if !w.headed { // the subjects have the whole paths
-				spans[0].Text = longPath.ReplaceAllString(text, "$1…$2")
+				spans[0].Text = longPath.ReplaceAllString(text, "$1$2/…$3")
 			}
 			spans = append([]kit.Span{dim("one of " + kit.Number(a.SubjectCount) + ": ")}, spans...)
 		}
@@ -150,7 +157,11 @@ func life(a *alerts.Alert, now time.Time) string {
 }
 
 func (w *writer) standing(a *alerts.Alert) {
-	w.Field("state", normal(life(a, w.f.Now)))
+	text := life(a, w.f.Now)
+	if !w.headed {
+		text, _, _ = strings.Cut(text, ", pending ")
+	}
+	w.Field("state", normal(text))
 	if name := map[alerts.AlertState]string{alerts.StatePending: "decides", alerts.StateHeld: "held because"}[a.State]; !a.Why.IsEmpty() {
 		if name == "" {
 			name = "why"
@@ -177,7 +188,7 @@ func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
 			continue // the cause says it
 		}
 		spans := []kit.Span{normal(text)}
-		if e.Source != "" && e.Source != a.Source {
+		if e.Source != "" && e.Source != a.Source && !backend.HoldsWord(text, e.Source) {
 			spans = append(spans, dim(", from "+e.Source))
 		}
 		if a.State == alerts.StateHeld && e.Value.IsKnown() && !e.At.IsZero() { // of then, not of now

@@ -57,7 +57,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"but its container ended with exit code", "ended with an error"},
 	{"it was started again, and not verified since", "not verified since"},
 	{"its session is reported running, but ", "container is down"},
-	{"its registry says ", "container is down"},
+	{" lists its workspace as ", "container is down"},
 	{"the kernel killed processes for lack of memory", "kernel OOM kills"},
 	{"the kernel killed processes; whether", "kernel kills"},
 	{"memory is nearly exhausted", "memory nearly full"},
@@ -103,7 +103,7 @@ func brief(cause string) backend.Safe {
 	for _, which := range []string{"one attempt", "the newest attempt"} {
 		if rest, ok := strings.CutPrefix(cause, which+" runs for "); ok {
 			long, _, _ := strings.Cut(rest, ",")
-			return backend.Textf("attempt runs %s", plain(strings.TrimSuffix(long, " or longer")))
+			return backend.Textf("one attempt runs %s", plain(strings.TrimSuffix(long, " or longer")))
 		}
 	}
 	for _, b := range briefs {

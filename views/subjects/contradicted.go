@@ -50,6 +50,8 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 		return "the working directory of " + what + " has none of the files of its mount"
 	case is(backend.FailUnauthorised) && exec.Outcome == backend.OutcomeOK: // the engine enters it as root, and the user may not list it
 		return "commands in " + what + " cannot use their working directory"
+	case one && !b.WorkDir.IsEmpty() && (b.WorkDirGone() || is(backend.FailWorkDirMissing)):
+		return "the files of " + b.WorkDir.String() + " are missing; commands there fail"
 	case noWorkDir(b) || is(backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailUnauthorised):
 		if one && !b.WorkDir.IsEmpty() {
 			return "commands in " + b.WorkDir.String() + " fail"

@@ -102,7 +102,7 @@ func (w *writer) checked(d *runbook.Diagnosis) {
 				echoes++
 				continue
 			}
-			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, normal(": "+fact))
+			w.Field(label(n+1, "confirmed"), normal(fact))
 			if n < mostKept {
 				w.Keep(keepConfirmed)
 			}

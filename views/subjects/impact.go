@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ func impacts() map[string]string {
 	const fail = "commands in %s fail"
 	return map[string]string{
 		"agent-oom":               "%s lose the work in memory at each restart",
-		"audit-saturation":        "the rejected commands do nothing; other commands may work",
+		"audit-saturation":        "the rejected commands do nothing",
 		"capability-mismatch":     fail + ", until the configuration is changed",
 		"capacity":                "new sandboxes do not start",
 		"clock-skew":              "none known: times of this source are wrong here",
@@ -36,7 +37,7 @@ func impacts() map[string]string {
 		"misclassified-transient": fail + "; retries do not help",
 		"persist-failed":          "files of %s may not be saved",
 		"possible-leak":           "sessions may see files of another tenant",
-		"ref-mismatch":            "%s cannot be opened; that deletes no files",
+		"ref-mismatch":            "%s cannot be opened; no files are lost",
 		"registry-not-published":  "only the view: workspaces of these sessions are not seen",
 		"reset-loop":              fail + " after each reset",
 		"restart-storm":           "sessions wait while their workspaces open again",
@@ -72,8 +73,10 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		return "not known"
 	case a.Rule == "capacity":
 		s += evicted(a, c)
+	case a.Rule == "audit-saturation":
+		s += logGrowth(a)
 	case a.Rule == "tmpdir-close-failed", a.Rule == "tmpdir-orphaned", a.Rule == "tmpdir-pileup":
-		s = "none until the file system is full; " + room(c) + leftovers(c)
+		s = room(a, c) + leftovers(c)
 	case a.Rule == "ref-mismatch" && (backend.NoContainer(a.Cause.String()) || strings.Contains(a.Cause.String(), "names a sandbox that")):
 		s = "%s cannot be opened again; files in their sandbox are lost"
 	case a.Rule == "sandbox-oom" && down(a, c):
@@ -97,9 +100,22 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	return s
 }
 
-// room says how much of the file systems of scratch directories is free: the least of them.
-func room(c *views.Snapshot) string {
-	least, n := 100, 0
+// logGrowth is how fast a flood fills the log.
+func logGrowth(a *alerts.Alert) string {
+	for _, e := range a.Evidence {
+		if n, known := e.Value.Get(); known && e.Unit == "B/s" {
+			return "; the log grows by " + backend.Bytes(int64(n+0.5)) + " a second"
+		}
+	}
+	return "; how fast the log grows is not read"
+}
+
+// plenty is how much of a file system must be free, in percent, so that leftovers can wait.
+const plenty = 20
+
+// room says what leftovers mean now, by how much of the file systems of scratch directories is free: the least of them.
+func room(a *alerts.Alert, c *views.Snapshot) string {
+	least, n, few := 100, 0, false
 	for h := range c.State.Hosts.All() {
 		for i := range h.Roots {
 			free, known := h.Roots[i].BytesFree.Get()
@@ -107,12 +123,21 @@ func room(c *views.Snapshot) string {
 			if known && sized && all > 0 {
 				least, n = min(least, int(100*free/all)), n+1
 			}
+			nodes, counted := h.Roots[i].InodesFree.Get()
+			every, bounded := h.Roots[i].Inodes.Get()
+			few = few || counted && bounded && every > 0 && 100*nodes/every < plenty
 		}
 	}
-	if n == 0 {
-		return "how much is free is not read"
+	few = few || slices.ContainsFunc(c.Board.Alerts, func(x *alerts.Alert) bool {
+		return x.Rule == "tmpdir-pileup" && strings.Contains(x.Cause.String(), "fills up")
+	})
+	switch {
+	case n == 0:
+		return "none until the file system is full; how much is free is not read"
+	case least >= plenty && !few && a.Severity != alerts.SeverityCritical:
+		return "none now, it can wait for the morning; " + strconv.Itoa(least) + " % is free"
 	}
-	return strconv.Itoa(least) + " % is free"
+	return "none until the file system is full; " + strconv.Itoa(least) + " % is free"
 }
 
 // leftovers says how much scratch directories take on disk, as far as that was read.

@@ -49,8 +49,42 @@ func extent(a *alerts.Alert, c *views.Snapshot) string {
 		return inUse(a, c)
 	case "tmpdir-close-failed", "tmpdir-pileup":
 		return leftBehind(c)
+	case "hammered-and-failing":
+		return stillWork(a, c)
 	}
 	return ""
+}
+
+// stillWork counts the other workspaces of the alert's provider and source that succeeded since it began: whether an outage
+// concerns all of them.
+func stillWork(a *alerts.Alert, c *views.Snapshot) string {
+	began := a.Bounds.Latest
+	if began.IsZero() || a.Providers > 1 || len(a.Subjects) != a.SubjectCount {
+		return ""
+	}
+	own, provider := make(map[backend.Key]bool, len(a.Subjects)), ""
+	for i := range a.Subjects {
+		k := a.Subjects[i].Key
+		if own[k] = true; i == 0 {
+			if w := c.State.Workspace(k); w != nil {
+				provider = w.Provider.String()
+			}
+		}
+	}
+	if provider == "" {
+		return ""
+	}
+	n := 0
+	for w := range c.State.Workspaces.All() {
+		at, ok := w.LastSuccessAt.Get()
+		if ok && at.After(began) && w.Key.Source == a.Source && !own[w.Key] && w.Provider.String() == provider {
+			n++
+		}
+	}
+	if n == 0 {
+		return "; no other one of " + provider + " worked since"
+	}
+	return "; " + kit.Number(n) + " others of " + provider + " worked since"
 }
 
 // atLeast carries over that a figure is a lower bound.

@@ -48,11 +48,11 @@ func TestLifeTellsWhatBeganEarlier(t *testing.T) {
 
 // Of a path that differs between subjects the narrow form keeps the end.
 func TestLongPathsKeepTheirEnd(t *testing.T) {
-	if got := longPath.ReplaceAllString("ENOTEMPTY: directory not empty, rmdir '/tmp/sandglass-1488098311/tmp/helix-ws-n080ap'", "$1…$2"); got != "ENOTEMPTY: directory not empty, rmdir '…/helix-ws-n080ap'" {
+	if got := longPath.ReplaceAllString("ENOTEMPTY: directory not empty, rmdir '/tmp/sandglass-1488098311/tmp/helix-ws-n080ap'", "$1$2/…$3"); got != "ENOTEMPTY: directory not empty, rmdir '/tmp/…/helix-ws-n080ap'" {
 		t.Error(got)
 	}
 	for _, same := range []string{"GET https://r2.example.com/bucket/ws-9fcf4aae: connect timeout", "rmdir '/tmp/helix-ws-1'"} {
-		if got := longPath.ReplaceAllString(same, "$1…$2"); got != same {
+		if got := longPath.ReplaceAllString(same, "$1$2/…$3"); got != same {
 			t.Error(got)
 		}
 	}

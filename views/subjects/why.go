@@ -69,7 +69,6 @@ func (w *writer) settings(d *runbook.Diagnosis) {
 // group are checks with one answer.
 type group struct {
 	first *runbook.Check
-	names []string
 	would []string
 
 	questions []string
@@ -90,7 +89,6 @@ func grouped(checks []runbook.Check, mark runbook.Mark) []*group {
 			at, out = len(out), append(out, &group{first: c})
 		}
 		g := out[at]
-		g.names = append(g.names, c.Name)
 		g.questions = append(g.questions, c.Question.String())
 		if s := c.WouldTell.String(); s != "" && !slices.Contains(g.would, s) {
 			g.would = append(g.would, s)
@@ -120,11 +118,11 @@ func (w *writer) check(mark string, g *group) {
 		tone = theme.Dim
 	case runbook.RuledOut:
 	}
-	if len(g.names) > 1 && c.Mark != runbook.Confirmed {
-		w.Field(mark, kit.Span{Tone: tone, Text: strings.Join(g.names, ", ")})
+	if len(g.questions) > 1 && c.Mark != runbook.Confirmed {
+		w.Field(mark, kit.Span{Tone: tone, Text: strings.Join(g.questions, " ")})
 	} else {
-		for i, name := range g.names {
-			w.Field(mark, kit.Span{Tone: tone, Text: name}, dim(": "+g.questions[i]))
+		for _, q := range g.questions {
+			w.Field(mark, kit.Span{Tone: tone, Text: q})
 			mark = ""
 		}
 	}
