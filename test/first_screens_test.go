@@ -151,7 +151,7 @@ func (o oneMoment) Latest() (*fleet.State, *alerts.Board)   { return o.v.state, 
 func (oneMoment) Subscribe() (<-chan struct{}, func())      { return make(chan struct{}), func() {} }
 func (oneMoment) SetVisible(viewer string, _ []backend.Key) {}
 
-var ports = regexp.MustCompile(`127\.0\.0\.1:\d{5}`)
+var ports = regexp.MustCompile(`(127\.0\.0\.1:|port )\d{5}`)
 
 // firstScreen is what a console of 80x24 shows first, with its diagnosis.
 func (s *incidentSite) firstScreen(v incidentView) string {
@@ -170,7 +170,7 @@ func (s *incidentSite) firstScreen(v incidentView) string {
 		out = append(out, strings.TrimRight(l, " "))
 	}
 	text := strings.ReplaceAll(strings.Join(out, "\n"), s.tree, "/tmp/helix-a")
-	return ports.ReplaceAllString(text, "127.0.0.1:40000") + "\n"
+	return ports.ReplaceAllString(text, "${1}40000") + "\n"
 }
 
 // compareText compares a text with a golden; with -update it writes the golden.

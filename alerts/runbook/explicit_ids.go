@@ -76,9 +76,9 @@ func (s *subjectView) explicit(all []explicitID, known int) Check {
 	}
 	switch more := len(all) - len(texts); {
 	case more > 0:
-		return q.yes(all[0].from, "%s and %d more", backend.Join(texts, ", "), more)
+		return q.yes(all[0].from, "given explicitly: %s and %d more", backend.Join(texts, ", "), more)
 	case len(all) > 0:
-		return q.yes(all[0].from, "%s", backend.Join(texts, ", "))
+		return q.yes(all[0].from, "given explicitly: %s", backend.Join(texts, ", "))
 	case known > 0 && known == len(s.workspaces):
 		return s.settle(q.no(s.newest(), "each of %s uses the default of its session", plural(known, "workspace")), q)
 	}

@@ -168,8 +168,11 @@ func (s *subjectView) refsRead() Check {
 			old++
 		}
 	}
+	if n > 0 && old == 0 {
+		return q.yes(origin{s.Refs[0].Source, s.Refs[0].At}, "the store holds %s", plural(n, "reference"))
+	}
 	if n > 0 {
-		return q.yes(origin{s.Refs[0].Source, s.Refs[0].At}, "%s stored, %d of them without a schemaVersion", plural(n, "reference"), old)
+		return q.yes(origin{s.Refs[0].Source, s.Refs[0].At}, "the store holds %s, %d of them without a schemaVersion", plural(n, "reference"), old)
 	}
 	if len(s.Refs) > 0 {
 		return q.no(origin{s.Refs[0].Source, s.Refs[0].At}, "the store was read and holds none for this session")

@@ -322,7 +322,7 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 	if d.is("full") {
 		d.do("Make room now: sandglass clean --dry-run lists leftovers. Agents fail to open on a full file system.")
 	}
-	d.dont("Don't run find -mtime +1 -delete. It also deletes old files of sessions that still run.")
+	d.dont("Don't run find -mtime +1 -delete: it takes files of live sessions.")
 	d.dont("Don't use lsof to find the cause: open files block no removal. On a network file system (NFS) they can.")
 	if d.is("tmpfs") {
 		d.dont("Don't let them grow on a tmpfs. The host runs out of memory before the disk does.")

@@ -61,7 +61,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do: "Start the engine on its host and look why it stopped. Then reset the failed workspaces.", dont: "Don't reset first: without the engine every open fails.",
 			noReset: "the container engine does not answer"},
 		{any: []string{"storage"}, conclude: "Object storage refuses or does not answer.",
-			do: "Ask the bucket: curl -I ADDRESS. Then check its binding and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset while the storage is out of reach. The open fails again.",
+			do: "Check the bucket: curl -I ADDRESS. Then its binding and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset while the storage is out of reach. The open fails again.",
 			noReset: "object storage does not answer yet"},
 		{any: []string{"database"}, conclude: "The platform's database (D1) fails.",
 			do: "Check the database and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset while the database fails: the open fails again.",
