@@ -2,6 +2,7 @@ package backend
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,11 +47,22 @@ func (k ReportKind) Suspicious() bool {
 	return false
 }
 
-// MaxReports bounds the reports that the fleet keeps for sources: the newest stay, at most ReportsFor long.
+// MaxReports bounds the reports that are kept of one source: the newest stay, at most ReportsFor long.
 const (
 	MaxReports = 500
-	ReportsFor = 15 * time.Minute
+	ReportsFor = time.Hour
 )
+
+// KeepReports adds the newest reports to those that are kept, the oldest first.
+func KeepReports(kept, more []Report, now time.Time) []Report {
+	oldest := now.Add(-ReportsFor)
+	out := slices.DeleteFunc(slices.Concat(kept, more), func(r Report) bool { return r.At.Before(oldest) })
+	slices.SortStableFunc(out, func(a, b Report) int { return a.At.Compare(b.At) })
+	if len(out) == 0 {
+		return nil
+	}
+	return out[max(0, len(out)-MaxReports):]
+}
 
 // hubTexts are the words of each kind of report, in the order in which they are looked for.
 var hubTexts = []struct {

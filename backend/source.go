@@ -29,13 +29,16 @@ type Attention struct {
 	Visible  []Key // rows on some screen
 	// Listed is what a former run found on the list. Where the list lost much of it, the own routes tell what ended.
 	Listed []Key
-	// Reports are what log lines said lately of sessions and sandboxes, whatever their source, the oldest first.
-	Reports []Report
 }
 
 // Attentive is a source that can spend its budget where attention is. Attend is cheap and safe to call at any time.
 type Attentive interface {
 	Attend(Attention)
+}
+
+// Listener is a source that goes on what log lines say of its subjects. Listen is cheap and safe to call at any time.
+type Listener interface {
+	Listen([]Report)
 }
 
 // Closer is a source that holds connections or processes.

@@ -125,7 +125,7 @@ func (p *poll) judgeQueue(b *box) {
 	known, told := find(b.checks, backend.PlaneQueue)
 	if oldest == nil {
 		b.work.looks = 0
-		if told && known.Outcome != backend.OutcomeOK || queued > 0 && !told {
+		if told && (known.Outcome != backend.OutcomeOK || known.What != waits) || queued > 0 && !told {
 			b.observe(backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeOK, At: b.work.at, Passive: true, What: waits})
 		}
 		return

@@ -43,7 +43,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.slice = slice
 	s.polls++
 	s.mu.Lock()
-	p.attention = attention{alerting: s.alerting, visible: s.visible, sessions: s.watched, reports: s.reports}
+	p.attention = attention{alerting: s.alerting, visible: s.visible, sessions: s.watched, reports: slices.Clone(s.reports)}
 	s.mu.Unlock()
 	p.lists()
 	if err := p.down(); err != nil {

@@ -184,7 +184,14 @@ func (s *Source) Attend(a backend.Attention) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.alerting, s.visible, s.watched, s.reports = alerting, visible, watched, slices.Clone(a.Reports)
+	s.alerting, s.visible, s.watched = alerting, visible, watched
+}
+
+// Listen remembers what log lines say of sandboxes and their sessions.
+func (s *Source) Listen(all []backend.Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reports = backend.KeepReports(s.reports, all, s.deps.Now())
 }
 
 // Resume goes on with what a former process saw first, and until when it told events.

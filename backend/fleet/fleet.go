@@ -181,6 +181,9 @@ func (f *Fleet) queue(a backend.Answer) {
 // submit queues the Answer of a poll and asks for a State.
 func (f *Fleet) submit(a backend.Answer) {
 	f.queue(a)
+	if a.Reading != nil && len(a.Reading.Reports) > 0 {
+		f.report(a.Reading.Reports)
+	}
 	f.mu.Lock()
 	known := f.answered[a.Source]
 	f.answered[a.Source] = true
@@ -189,6 +192,16 @@ func (f *Fleet) submit(a backend.Answer) {
 		signal(f.wake)
 	} else {
 		signal(f.first)
+	}
+}
+
+// report hands what log lines say to the sources that go on it, and has them polled.
+func (f *Fleet) report(all []backend.Report) {
+	for _, p := range f.pollers {
+		if s, ok := p.src.(backend.Listener); ok {
+			s.Listen(all)
+			p.wake()
+		}
 	}
 }
 

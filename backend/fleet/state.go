@@ -134,6 +134,7 @@ type SourceHealth struct {
 	Notes      []backend.Safe
 	Facts      []backend.Fact // as of the last successful poll
 	Rejections []*backend.Rejection
+	Reports    []backend.Report // what its log lines said lately of subjects of other sources, the oldest first
 	Rev        uint64
 }
 

@@ -32,9 +32,10 @@ type lineAnalyser struct {
 	now   time.Time // when this poll began
 	wrote map[string]lastWritten
 
-	events []backend.Event
-	seen   lineStats // of this poll
-	ever   lineStats // since the start
+	events  []backend.Event
+	reports []backend.Report
+	seen    lineStats // of this poll
+	ever    lineStats // since the start
 }
 
 type lineStats struct {
@@ -59,7 +60,7 @@ func (a *lineAnalyser) begin(total int64, elapsed time.Duration) {
 	allowed := a.budget * max(elapsed.Seconds(), 1)
 	a.every = max(1, int((float64(total)+allowed-1)/allowed))
 	a.forced = int64(allowed)
-	a.events, a.seen = nil, lineStats{}
+	a.events, a.reports, a.seen = nil, nil, lineStats{}
 	a.mems.silent = 0
 	a.tally.folded = 0
 }
@@ -212,6 +213,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		a.word(r, k, at)
 		a.refused.full(r, data, at)
 	}
+	if p1.class == ClassHub && !a.report(p1, r, data, at) {
+		return
+	}
 	if p1.event {
 		a.event(p1, r, at)
 	}
@@ -342,7 +346,7 @@ func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 		return a.cleaner.Clean(string(b), backend.MaxTextRunes).LogLine(sampleRunes)
 	})
 	slices.SortStableFunc(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
-	r.Events = a.events
+	r.Events, r.Reports = a.events, a.reports
 	r.Memory = a.mems.take(a.source, now)
 	r.Load.Bytes = a.seen.bytes
 	a.ever.lines += a.seen.lines

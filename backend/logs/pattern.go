@@ -12,7 +12,7 @@ import (
 type Class string
 
 // The classes of lines. A rollup stands for the suppressed lines of another class, rejections unless it says
-// otherwise; a note is an event and counts nothing; a line of memory says how many bytes the process uses, beside what
+// otherwise; a note is an event and counts nothing; a line of a hub is a report about a sandbox or a session; a line of memory says how many bytes the process uses, beside what
 // else it says.
 const (
 	ClassEvictionExhausted Class = "eviction-exhausted"
@@ -30,6 +30,7 @@ const (
 	ClassWrite             Class = "write"
 	ClassMemory            Class = "memory"
 	ClassLimitKill         Class = "limit-kill"
+	ClassHub               Class = "hub"
 	ClassNote              Class = "note"
 )
 
@@ -69,7 +70,7 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricWrites, true
 	case ClassLimitKill:
 		return backend.MetricLimitKills, true
-	case ClassMemory, ClassNote:
+	case ClassMemory, ClassNote, ClassHub:
 	}
 	return "", false
 }
@@ -165,7 +166,7 @@ func newPatterns(opts *Options) *patterns {
 // loggers tell it as information.
 func (c Class) level() logLevel {
 	switch c {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
 		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassLimitKill:
@@ -179,7 +180,7 @@ func (c Class) accuses() bool {
 	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassTmpdirCloseFailed:
 		return true
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote:
+		ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub:
 	}
 	return false
 }
@@ -215,7 +216,7 @@ func (t *patterns) evidence(r *record) bool {
 		return false
 	}
 	switch f.class {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub:
 		return false
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
 		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassTmpdirCloseFailed:

@@ -1,0 +1,183 @@
+package agentuity
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+func nudgeFailed(w *world, session string) backend.Report {
+	r, _ := backend.HubText("failed to send USR1 reconnect nudge to " + session + ": 500 Internal Server Error")
+	r.Source, r.At, r.Text = "hub-log", w.clock.Now(), backend.Text("failed to send USR1 reconnect nudge: 500 Internal Server Error")
+	return r
+}
+
+// TestALogLineStartsOneList: a line about a failed nudge has the directory of its session's sandbox listed once, not again within five
+// minutes, and never while the sandbox sleeps.
+func TestALogLineStartsOneList(t *testing.T) {
+	w := newWorld(t, nil)
+	w.poll()
+	w.forget()
+	say := func() { w.src.Listen([]backend.Report{nudgeFailed(w, healthyHub)}) }
+	lists := func(want int, when string) {
+		t.Helper()
+		if got := w.requests("/fs/list/"); len(got) != want {
+			t.Errorf("%s: %d lists, want %d: %v", when, len(got), want, got)
+		}
+	}
+	say()
+	b := sandboxOf(t, w.poll(), healthyID)
+	lists(1, "after the line")
+	if v := verdictOf(t, b, backend.PlaneList); v.Outcome != backend.OutcomeOK || v.What.String() != "/home/agentuity has 4 entries" {
+		t.Errorf("list: %+v", v)
+	}
+	if v := verdictOf(t, b, backend.PlaneExec); v.Outcome != backend.OutcomeFailed || v.Kind != backend.FailControl5xx || !strings.Contains(v.What.String(), "500") {
+		t.Errorf("exec: %+v", v)
+	}
+	say()
+	w.poll()
+	lists(1, "a second line")
+	w.clock.Add(5 * time.Minute)
+	w.poll()
+	lists(2, "five minutes after the first list")
+	w.clock.Add(6 * time.Minute)
+	w.poll()
+	lists(2, "without a newer line")
+
+	w.set("GET /sandbox", ok(strings.Replace(string(readSample(t, "sandbox_list").Response.Body), `"status": "idle"`, `"status": "suspended"`, 1)))
+	w.clock.Add(time.Minute)
+	w.poll()
+	say()
+	w.poll()
+	lists(2, "while it sleeps")
+}
+
+// TestAListOfADirectoryIsJudged: only the text of a missing mount proves that it is gone.
+func TestAListOfADirectoryIsJudged(t *testing.T) {
+	message := func(status int, text string) reply {
+		return reply{status: status, body: `{"success":false,"message":"` + text + `"}`}
+	}
+	for name, x := range map[string]struct {
+		answer  reply
+		outcome backend.Outcome
+		kind    backend.FailureKind
+		what    string
+	}{
+		"mount gone":             {readReply(t, "zombie_fs_list_404"), backend.OutcomeFailed, backend.FailMountGone, "its mount is gone: /working/sandbox/" + zombieID + "/cow-merged"},
+		"mount of another":       {message(404, "not found: readdirent /working/sandbox/sbx_other/cow-merged: no such file or directory"), backend.OutcomeFailed, backend.FailMountGone, "its mount is gone, and the path is that of another sandbox: /working/sandbox/sbx_other/cow-merged"},
+		"mount gone with 500":    {message(500, "error: /working/sandbox/sbx_x/cow-merged: no such file or directory"), backend.OutcomeFailed, backend.FailMountGone, ""},
+		"directory missing":      {message(404, "not found: /home/agentuity"), backend.OutcomeUnknown, "", "/home/agentuity cannot be listed: the platform does not find it"},
+		"500":                    {message(500, "Internal Server Error"), backend.OutcomeUnknown, "", ""},
+		"text of a proxy":        {reply{status: 502, body: "Bad Gateway"}, backend.OutcomeUnknown, "", ""},
+		"401":                    {message(401, "unauthorized"), backend.OutcomeUnknown, "", ""},
+		"an answer of no use":    {ok(`{"success":true,"data":{}}`), backend.OutcomeUnknown, "", "the answer to a list of its directory cannot be read"},
+		"a refusal with a 200":   {message(200, "not now"), backend.OutcomeUnknown, "", ""},
+		"an empty directory":     {ok(`{"success":true,"data":{"files":[]}}`), backend.OutcomeOK, "", "/home/agentuity has 0 entries"},
+		"a sandbox of no record": {reply{status: 404, body: `{"success":false,"message":"sandbox not found","code":"SANDBOX_NOT_FOUND"}`}, backend.OutcomeUnknown, backend.FailGone, "the platform does not find it"},
+	} {
+		w := newWorld(t, nil)
+		w.set("GET /fs/list/"+zombieID, x.answer)
+		v := verdictOf(t, sandboxOf(t, w.poll(), zombieID), backend.PlaneList)
+		if v.Outcome != x.outcome || v.Kind != x.kind || x.what != "" && v.What.String() != x.what {
+			t.Errorf("%s: %s %q %s", name, v.Outcome, v.Kind, v.What)
+		}
+	}
+}
+
+func readReply(t testing.TB, name string) reply {
+	s := readSample(t, name)
+	return s.answer()
+}
+
+// TestTheQueueIsJudged: what waits behind a running execution, or was overtaken, is not stuck.
+func TestTheQueueIsJudged(t *testing.T) {
+	executions := func(rows string) func(url.Values) reply {
+		return func(url.Values) reply { return ok(`{"success":true,"data":{"executions":[` + rows + `]}}`) }
+	}
+	const queued = `{"executionId":"exe_q","status":"queued","command":["true"]}`
+	w := newWorld(t, nil)
+	route := "GET /sandbox/sandboxes/" + healthyID + "/executions"
+	var b *backend.Sandbox
+	after := func(rows string, polls int) (v backend.Verdict, is bool) {
+		w.setFunc(route, executions(rows))
+		w.src.Attend(backend.Attention{Alerting: []backend.Key{{Kind: backend.KindSandbox, Source: "agentuity", ID: backend.MustID(healthyID)}}})
+		for range polls {
+			b = sandboxOf(t, w.poll(), healthyID)
+		}
+		o, _ := b.Observed.Get()
+		return o.Of(backend.PlaneQueue)
+	}
+	if v, _ := after(queued, 2); v.Outcome == backend.OutcomeFailed {
+		t.Errorf("after some seconds: %+v", v)
+	}
+	if v, _ := after(queued, 3); v.Outcome != backend.OutcomeFailed || v.Kind != backend.FailExecStuckQueued {
+		t.Errorf("idle for 20 s with something queued: %+v", v)
+	}
+	if v, _ := after(queued+`,{"executionId":"exe_r","status":"running","startedAt":"2026-04-04T01:00:00Z"}`, 20); v.Outcome != backend.OutcomeOK {
+		t.Errorf("behind one that runs: %+v", v)
+	}
+	if v, _ := after(queued+`,{"executionId":"exe_s","status":"completed","startedAt":"2026-04-04T01:03:00Z","completedAt":"2026-04-04T01:03:01Z"}`, 2); v.Outcome != backend.OutcomeOK || !strings.Contains(v.What.String(), "overtaken") {
+		t.Errorf("overtaken: %+v", v)
+	}
+	if v, _ := after("", 1); v.Outcome != backend.OutcomeOK || v.What.String() != "nothing is queued" {
+		t.Errorf("empty: %+v", v)
+	}
+}
+
+// TestFirstSeenOutlivesTheProcess: a queued execution is as old as a former process knows.
+func TestFirstSeenOutlivesTheProcess(t *testing.T) {
+	w := newWorld(t, nil)
+	first := w.poll()
+	w.clock.Add(10 * time.Minute)
+	w.src = w.source(nil)
+	w.src.Resume(first.Bookmarks)
+	r := w.poll()
+	n := 0
+	for _, x := range r.Executions {
+		if x.Class == backend.WorkQueued {
+			n++
+			if at := x.Queued().Latest; !at.Equal(first.Started) {
+				t.Errorf("queued since %s, the former process saw it at %s", at, first.Started)
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d are queued", n)
+	}
+	for _, e := range r.Events {
+		t.Errorf("told again: %s", e.Text)
+	}
+	if v := verdictOf(t, sandboxOf(t, r, zombieID), backend.PlaneQueue); v.Outcome != backend.OutcomeFailed {
+		t.Errorf("queue: %+v", v)
+	}
+}
+
+// TestAPendingJobIsDated: a job that never begins (agentuity/sdk#1395) is as old as the first look at it.
+func TestAPendingJobIsDated(t *testing.T) {
+	w := newWorld(t, nil)
+	w.serve(readSample(t, "orphan_jobs_pending"))
+	w.poll()
+	w.clock.Add(time.Minute)
+	for _, j := range w.poll().Jobs {
+		if j.Key.Parent.Raw() == healthyID && (j.Class != backend.WorkQueued || j.Reported.String() != "pending" || j.Driver || j.Queued().Latest.After(w.clock.Now().Add(-time.Minute))) {
+			t.Errorf("%+v since %s", j.Work, j.Queued().Latest)
+		}
+	}
+}
+
+// TestNudgesAreLabelled in any spelling of the command that signals the driver.
+func TestNudgesAreLabelled(t *testing.T) {
+	for command, want := range map[string]bool{
+		`pkill -USR1 -f rpc-driver.ts`: true, `pkill -SIGUSR1 -f "[r]pc-driver.ts"`: true, `pkill -s USR1 -f rpc-drive[r]`: true, `kill -USR1 $(pgrep -f '[r]pc-driver\.ts')`: true,
+		`bash -lc pkill --signal USR1 -f 'rpc-driver[.]ts' || echo rpc-driver process not found`: true, `pkill -10 -f rpc-driver.ts`: true, `kill -s SIGUSR1 $(pidof rpc-driver)`: true,
+		`<shell: find the rpc-driver process and send it SIGUSR1>`: true,
+		`bun run /home/agentuity/client/driver/rpc-driver.ts`:      false, `pkill -USR1 -f node`: false, `pkill -TERM -f rpc-driver.ts`: false, `ls`: false, `echo usr1`: false,
+	} {
+		if isNudge(command) != want {
+			t.Errorf("%s: a nudge is %v", command, !want)
+		}
+	}
+}

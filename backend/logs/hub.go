@@ -1,0 +1,75 @@
+package logs
+
+import (
+	"bytes"
+	"time"
+
+	"sandglass/backend"
+)
+
+// hubLines are what the Coder Hub of Agentuity writes about the drivers of its sessions (agentuity/sdk#1350, #1343). The texts
+// leave out their first letter, which is large at the beginning of a line.
+func hubLines() []pattern {
+	const session, sandbox = "codesess_4cf3926c7813", "sbx_50445cf9266fbb2f74d0"
+	line := func(name, contains, meaning string, event bool, hits ...string) pattern {
+		return pattern{name: name, contains: contains, class: ClassHub, tier: tierMessage, meaning: meaning, inError: true, event: event, hits: hits,
+			misses: []string{`{"level":30,"msg":"tool done","output":"f` + contains + `"}`}}
+	}
+	return []pattern{
+		line("hub-nudge-failed", "ailed to send USR1 reconnect nudge", "the Hub could not signal the driver of a session", true,
+			`[hub] WARN failed to send USR1 reconnect nudge to `+session+` (`+sandbox+`): 500 Internal Server Error`,
+			`{"level":"warn","msg":"Failed to send USR1 reconnect nudge","sessionId":"`+session+`","err":"500 Internal Server Error"}`),
+		line("hub-not-reconnected", "till has not reconnected", "the driver of a session is not back after a signal", true,
+			`ERROR driver of `+session+` still has not reconnected after 5000ms, sending a follow-up`),
+		line("hub-unknown-session", "ontroller rejected for unknown session", "the Hub does not know a session that a controller asks for", true,
+			`2026-04-04T01:05:00Z WARN [hub] Controller rejected for unknown session `+session),
+		line("hub-driver-timeout", "river did not connect within", "the Hub gave up waiting for the driver of a session", true,
+			`[error] `+session+`: Sandbox driver did not connect within 120000ms. Check sandbox background jobs for details.`,
+			`{"level":"error","message":"wake failed","error":"Sandbox driver did not connect within 120000ms. Check sandbox background jobs for details.","sessionId":"`+session+`"}`),
+		line("hub-driver-missing", "pc-driver process not found", "a signal found no driver process in a sandbox", true,
+			`[hub] nudge of `+session+`: rpc-driver process not found`),
+		line("hub-no-checkpoint", "no checkpoint data", "a suspended sandbox has no checkpoint to resume from", true,
+			`WARN resume of `+sandbox+` failed: 409 Cannot resume sandbox: it is suspended but has no checkpoint data`),
+		line("hub-driver-waiting", "aiting for driver", "the Hub waits for the driver of a session", true,
+			`info: waiting for driver of `+session+` to connect`),
+	}
+}
+
+// maxReports bounds what one poll reports.
+const maxReports = 200
+
+// report notes what a line of a hub says of a session or a sandbox. It is false for a line that names neither: others write
+// such words too.
+func (a *lineAnalyser) report(p *pattern, r record, data []byte, at time.Time) bool {
+	said := r.message
+	if p.in(said) < 0 {
+		said = r.errText
+	}
+	out, ok := backend.HubText(string(data))
+	if !ok || len(a.reports) >= maxReports {
+		return ok
+	}
+	if (out.Kind == backend.ReportDriverWaiting || out.Kind == backend.ReportNoCheckpoint) && out.Session.IsZero() && out.Sandbox.IsZero() {
+		return false
+	}
+	if one, ok := backend.HubText(string(said)); ok {
+		out.Kind = one.Kind
+	}
+	if id, err := backend.NewID(string(r.session)); err == nil && out.Session.IsZero() {
+		out.Session = id
+	}
+	if id, err := backend.NewID(string(r.sandbox)); err == nil && out.Sandbox.IsZero() {
+		out.Sandbox = id
+	}
+	if out.Session.IsZero() && out.Sandbox.IsZero() {
+		return false
+	}
+	text := bytes.TrimSpace(said)
+	if len(r.errText) > 0 && !bytes.Equal(said, r.errText) {
+		text = append(append(bytes.Clone(text), ": "...), r.errText...)
+	}
+	out.Source, out.At = a.source, at
+	out.Text = backend.HubSeconds(a.cleaner.Clean(string(text[:min(len(text), maxSample)]), sampleRunes))
+	a.reports = append(a.reports, out)
+	return true
+}
