@@ -136,7 +136,7 @@ func (p *poll) judgeQueue(b *box) {
 		What:     backend.Textf("%s queued since at least %s, and nothing runs", backend.Counted(queued, "execution is", "executions are"), oldest.KnownSince.UTC().Format("15:04:05Z")),
 		Evidence: []backend.Safe{backend.Textf("%s: %s", oldest.Key.ID.Safe(), oldest.Command)}}
 	if age >= queuedLong || b.status == "idle" && age >= queuedIdle && b.work.looks >= idleLooks {
-		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailExecStuckQueued
+		v.Outcome, v.Kind, v.Since = backend.OutcomeFailed, backend.FailExecStuckQueued, oldest.KnownSince
 	}
 	b.observe(v)
 }
@@ -166,6 +166,7 @@ func (p *poll) judgeDriver(b *box) {
 	case y.noDriver.IsZero():
 		return
 	case gaveUp || p.now.Sub(y.noDriver) >= driverLimit:
+		v.Since = y.noDriver
 		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("no driver leads the session %s since at least %s", name, y.noDriver.UTC().Format("15:04:05Z"))
 		if !h.Error.IsEmpty() {
 			v.Evidence = []backend.Safe{backend.Textf("the Hub says: %s", backend.HubSeconds(h.Error))}
