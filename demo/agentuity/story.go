@@ -139,6 +139,7 @@ func (w *World) playStuckQueue() {
 	w.at(w.when(-10*time.Minute), func() { w.enqueue(overtaken, "exec", []string{"bun", "run", "lint"}) })
 	w.at(w.when(-9*time.Minute), func() {
 		w.start(w.enqueue(overtaken, "exec", []string{"bun", "run", "lint"}), queueTime, 2*time.Second)
+		w.pulse(overtaken, len(w.sandboxes))
 	})
 	waits := w.add("packager", Home, w.when(-35*time.Minute))
 	w.at(w.when(-2*time.Minute), func() {
