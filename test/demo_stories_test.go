@@ -59,6 +59,7 @@ var stories = []story{
 	{"contradiction", "main process is frozen", "frozen planes commands many"},
 	{"contradiction", "container is gone", "gone many"},
 	{"contradiction", "commands stay queued", "planes commands many"},
+	{"contradiction", "its mount is gone", "unmounted planes commands many"},
 	{"contradiction", "its container could not start", "down"},
 	{"contradiction", "its container ended", "down"},
 	{"contradiction", "killed at its memory limit", "down"},
@@ -125,6 +126,12 @@ func confirmsItsStory(t *testing.T, scenario string, a *alerts.Alert, d *runbook
 // playDemo polls a scenario every five seconds of a clock of its own.
 func playDemo(t *testing.T, scenario string, lasts time.Duration) (*fleet.State, *alerts.Board, []backend.Event) {
 	t.Helper()
+	return watchDemo(t, scenario, lasts, func(*fleet.State, *alerts.Board) {})
+}
+
+// watchDemo does the same and shows what each poll left.
+func watchDemo(t *testing.T, scenario string, lasts time.Duration, polled func(*fleet.State, *alerts.Board)) (*fleet.State, *alerts.Board, []backend.Event) {
+	t.Helper()
 	start := time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC)
 	clock := &atomic.Int64{}
 	since := func() time.Duration { return time.Duration(clock.Load()) }
@@ -150,6 +157,7 @@ func playDemo(t *testing.T, scenario string, lasts time.Duration) (*fleet.State,
 	for at := time.Duration(0); at <= lasts; at += 5 * time.Second {
 		clock.Store(int64(at))
 		f.PollOnce(t.Context())
+		polled(f.State(), board)
 	}
 	return f.State(), board, events
 }

@@ -38,9 +38,13 @@ func (n need) runs() bool {
 	return n.session != nil && (n.session.Running.Or(false) || n.session.ListedRunning.Or(false))
 }
 
-// needed reports whether a sandbox may be in use: nothing says that its session is over.
+// needed reports whether a sandbox may be in use: nothing says that its session is over. A hub wakes a session that it calls
+// paused or in error; its history it only keeps.
 func needed(env *alerts.Env, b *backend.Sandbox) bool {
 	n := needOf(env, b)
+	if n.session != nil && n.session.Hub != nil {
+		return n.session.Hub.Bucket.String() != "history"
+	}
 	return !n.known || n.session != nil && n.session.MayRun()
 }
 

@@ -1,6 +1,7 @@
 // Plays the vendor's own client against worlds of the demo: node contract.mjs '{"zombie": {"catalyst-usc.agentuity.cloud": "http://127.0.0.1:1", ...}, ...}'.
 // The client uses the vendor's addresses; fetch leads them to this machine, so that the client's own rule for a wrong region is played too.
 import assert from "node:assert/strict";
+import { getServiceStats } from "@agentuity/core";
 import { APIClient } from "@agentuity/core/api";
 import { CoderClient } from "@agentuity/core/coder";
 import { listRegions } from "@agentuity/core/region";
@@ -58,6 +59,8 @@ await check("zombie", "regions and rows of the command line", async () => {
   assert.equal((await sandboxResolve(api(), at.id)).region, at.region);
   await fails("an unknown id", sandboxResolve(central, "sbx_none"), status(404, "not found"));
   await fails("an SDK key", cliSandboxList(api(sdkKey)), status(401));
+  const { services } = await getServiceStats(central, orgId, { service: "sandbox", orgIdHeader: orgId });
+  assert(services.sandbox.totalActive > 0 && services.sandbox.totalExecutions > 0);
 });
 
 await check("zombie", "keys and organisations", async () => {

@@ -1,0 +1,82 @@
+package test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// told are the alerts that fire or may soon, but for those that are parts of others.
+func told(b *alerts.Board) (out []*alerts.Alert) {
+	for _, a := range b.Alerts {
+		if (a.State == alerts.StateFiring || a.State == alerts.StatePending) && !a.Hidden() {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func named(st *fleet.State, name string) *backend.Sandbox {
+	for b := range st.Sandboxes.All() {
+		if b.Name.String() == name {
+			return b
+		}
+	}
+	return nil
+}
+
+// evidenceOf is everything that an alert says, in one text.
+func evidenceOf(a *alerts.Alert) string {
+	var b strings.Builder
+	b.WriteString(a.Cause.String() + "\n")
+	for _, e := range a.Evidence {
+		b.WriteString(e.Text.String() + "\n")
+	}
+	return b.String()
+}
+
+// TestZombieIsOneContradiction plays the seed's story: the first list of its directory proves it within two polls, as one critical
+// alert that keeps its id; the healthy sandboxes beside it raise nothing.
+func TestZombieIsOneContradiction(t *testing.T) {
+	listed, fired, n := -1, -1, 0
+	var first *alerts.Alert
+	st, board, _ := watchDemo(t, "zombie", 6*time.Minute, func(st *fleet.State, board *alerts.Board) {
+		n++
+		b := named(st, "coder-session")
+		if o, ok := b.Observed.Get(); ok && listed < 0 {
+			if v, is := o.Of(backend.PlaneList); is && v.Outcome == backend.OutcomeFailed {
+				listed = n
+			}
+		}
+		for _, a := range told(board) {
+			if a.Rule != "contradiction" || first != nil && (a.ID != first.ID || !a.Active.Equal(first.Active)) {
+				t.Fatalf("poll %d: %s: %s", n, a.Rule, a.Cause)
+			}
+			if a.State == alerts.StateFiring && fired < 0 {
+				fired, first = n, a
+			}
+		}
+	})
+	if listed < 0 || fired < 0 || fired > listed+2 {
+		t.Fatalf("the directory was listed in poll %d, the alert fired in poll %d", listed, fired)
+	}
+	all := told(board)
+	if len(all) != 1 || all[0].Severity != alerts.SeverityCritical || all[0].State != alerts.StateFiring {
+		t.Fatalf("%d alerts: %+v", len(all), all)
+	}
+	facts := evidenceOf(all[0])
+	for what, words := range map[string]string{"idle": "says idle", "404": "answered 404", "queued": "2 executions are queued"} {
+		if !strings.Contains(facts, words) {
+			t.Errorf("it does not tell %s:\n%s", what, facts)
+		}
+	}
+	subjects := all[0].Subjects
+	if !slices.ContainsFunc(subjects, func(s alerts.Subject) bool { return s.Key == named(st, "coder-session").Key }) || len(subjects) != 1 {
+		t.Errorf("it is about %v", subjects)
+	}
+}
