@@ -13,17 +13,20 @@ const (
 	EventDirectoryRemoved = "directory-removed"
 )
 
-// isOurs reports whether an event says what ended, or what is observed or reported otherwise than before: it follows from two
-// readings, so only the timeline keeps it. A change of many together is left to the moment.
+// isOurs reports whether an event is of what the timeline alone keeps: what ended, and what is observed or reported otherwise than
+// before. A backend forgets it or never knew it. A change of many together is left to the moment.
 func isOurs(e backend.Event) bool {
 	switch {
 	case e.Kind != backend.EventPlatform:
 		return false
-	case e.Name == fleet.EventStatus:
-		return e.Subject.Kind == backend.KindSandbox
+	case slices.Contains(statusEvents[:], e.Name):
+		return e.Subject.Kind == backend.KindSandbox || e.Subject.Kind == backend.KindSession
 	}
 	return e.Name == EventSessionEnded || e.Name == EventDirectoryRemoved || e.Name == fleet.EventVerdict
 }
+
+// statusEvents are the names of events about one sandbox or session that has another state than before.
+var statusEvents = [...]string{fleet.EventStatus, "link", "pause", "unpause", "die", "oom", "health_status"}
 
 // mostEnds is how many ends of a kind one State tells one by one; more are told together.
 const mostEnds = 5

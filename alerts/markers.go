@@ -23,6 +23,8 @@ type marker struct {
 	Source string       `json:"source,omitempty"`
 	Name   string       `json:"name,omitempty"`
 	Text   backend.Safe `json:"text"`
+	// Ours says that this program did it: what people do after an alert began is no cause of it.
+	Ours bool `json:"ours,omitempty"`
 	// Subject is the sandbox that alone changed, if it was one.
 	Subject backend.Key `json:"subject,omitzero"`
 }
@@ -35,7 +37,7 @@ func (ev *evaluation) noteChanges() bool {
 	for _, e := range ev.st.Events {
 		switch e.Kind {
 		case backend.EventChange, backend.EventAction, backend.EventNote:
-			m := marker{At: ev.env.Ours(e.At), Source: e.Source, Name: e.Name, Text: e.Text}
+			m := marker{At: ev.env.Ours(e.At), Source: e.Source, Name: e.Name, Text: e.Text, Ours: e.Kind == backend.EventAction}
 			if e.Subject.Kind == backend.KindSandbox {
 				m.Subject = e.Subject
 			}
@@ -74,7 +76,7 @@ func (ev *evaluation) changesNear(source, via string, subjects []Subject, onset 
 
 	var all []*cluster
 	for _, m := range ev.next.markers {
-		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !ev.concerns(m.Source, source, via) || elsewhere(m.Subject, subjects) {
+		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !ev.concerns(m.Source, source, via) || m.Ours && m.At.After(onset) && !open(m.At) || elsewhere(m.Subject, subjects) {
 			continue
 		}
 		i := slices.IndexFunc(all, func(c *cluster) bool { return c.Source == m.Source && c.Name == m.Name })
@@ -109,7 +111,7 @@ func (ev *evaluation) changesNear(source, via string, subjects []Subject, onset 
 		case gap == 0:
 			text = backend.Textf("began together with: %s", text)
 		default:
-			text = backend.Textf("seen %s before: %s", short(-gap), text)
+			text = backend.Textf("%s after it began: %s", short(-gap), text)
 		}
 		out = append(out, Evidence{Text: text, Source: cmp.Or(c.Source, source), At: ev.env.Display(c.At)})
 	}

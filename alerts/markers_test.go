@@ -44,7 +44,7 @@ func TestChangesNearTheOnsetAreNamed(t *testing.T) {
 		"just before":           {[]backend.Event{restart("s", start.Add(-40*time.Second), "agent-eu restarted (14 of 14)")}, "began 40s after: agent-eu restarted (14 of 14)"},
 		"at the same time":      {[]backend.Event{restart("s", start, "agent-eu restarted")}, "began together with: agent-eu restarted"},
 		"long before":           {[]backend.Event{restart("s", start.Add(-16*time.Minute), "agent-eu restarted")}, ""},
-		"a little late":         {[]backend.Event{restart("s", start.Add(30*time.Second), "agent-eu restarted")}, "seen 30s before: agent-eu restarted"},
+		"a little late":         {[]backend.Event{restart("s", start.Add(30*time.Second), "agent-eu restarted")}, "30s after it began: agent-eu restarted"},
 		"several alike":         {[]backend.Event{restart("s", start.Add(-time.Minute), "x"), restart("s", start.Add(-2*time.Minute), "x"), restart("s", start.Add(-3*time.Minute), "x")}, "began 1m after: x (3 times)"},
 		"several of a kind":     {[]backend.Event{restart("s", start.Add(-2*time.Minute), "agent-1 restarted"), restart("s", start.Add(-time.Minute), "agent-2 restarted")}, "began 1m after: agent-2 restarted, and 1 more of the kind"},
 		"reported by another":   {[]backend.Event{restart("t", start.Add(-time.Minute), "rollout")}, "began 1m after: rollout"},
@@ -171,5 +171,23 @@ func TestAChangeOfOneSandboxIsNotNamedForOthers(t *testing.T) {
 		if got := texts(ev.changesNear("s", "", c.about, at, Bounds{Earliest: at.Add(-time.Second), Latest: at})); got != c.want {
 			t.Errorf("about %v: %q, want %q", c.about, got, c.want)
 		}
+	}
+}
+
+// What people do about an alert is no cause of it, and neither is a look at a sandbox.
+func TestOwnActionsAfterTheOnsetAreNotNamed(t *testing.T) {
+	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	ev := &evaluation{env: Env{}, st: &fleet.State{}, next: &memory{markers: []marker{
+		{At: at.Add(-20 * time.Second), Name: "pause", Text: backend.Text("pause accepted"), Ours: true},
+		{At: at.Add(30 * time.Second), Name: "repair", Text: backend.Text("repair of 1 begun"), Ours: true}, {At: at.Add(40 * time.Second), Name: "start", Text: backend.Text("rollout")}}}}
+	if got, want := texts(ev.changesNear("s", "", nil, at, Bounds{Earliest: at.Add(-time.Second), Latest: at})), "began 20s after: pause accepted; 40s after it began: rollout"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	tl := &timeline{}
+	for _, verb := range []string{"probe", "prove", "repair"} {
+		tl.notice(backend.Event{Kind: backend.EventAction, Name: verb})
+	}
+	if got := tl.done(); len(got) != 1 || got[0].Name != "repair" {
+		t.Errorf("handed to the engine: %+v", got)
 	}
 }

@@ -52,16 +52,19 @@ func (t *timeline) done() []backend.Event {
 	return d
 }
 
-// The names of events that change nothing outside: evidence was written down, a console may act or not any more.
+// The names of events that change nothing outside: evidence was written down, a console may act or not any more, a sandbox or a
+// platform was looked at.
 const (
 	EventBundle = "bundle"
 	EventArm    = "arm"
 	EventDisarm = "disarm"
+	eventProbe  = "probe"
+	eventProve  = "prove"
 )
 
 func (t *timeline) notice(e backend.Event) {
 	switch OrderKind(e.Name) {
-	case OrderAcknowledge, OrderUnacknowledge, OrderSilence, OrderExpire, EventBundle, EventArm, EventDisarm:
+	case OrderAcknowledge, OrderUnacknowledge, OrderSilence, OrderExpire, EventBundle, EventArm, EventDisarm, eventProbe, eventProve:
 		return
 	}
 	if e.Kind == backend.EventAction || e.Kind == backend.EventNote {

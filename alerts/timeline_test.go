@@ -3,6 +3,7 @@ package alerts
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,5 +74,34 @@ func TestALongLineHidesNoEvent(t *testing.T) {
 		if got := texts(tl); got != "before,after" {
 			t.Errorf("events %q", got)
 		}
+	}
+}
+
+// A changed status of one sandbox or session is known to the next process; what a platform says besides is asked of it again.
+func TestChangedStatusesAreKept(t *testing.T) {
+	l := newLamp(t, Meta{})
+	s := openStore(t, t.TempDir(), l.engine)
+	svc := l.service(t, s, func(*ServiceOptions) {})
+	st := l.state("off")
+	key := func(kind backend.Kind) backend.Key {
+		return backend.Key{Kind: kind, Source: "s", ID: backend.MustID("x")}
+	}
+	event := func(name string, about backend.Key) backend.Event {
+		return backend.Event{Kind: backend.EventPlatform, At: l.now, Source: "s", Name: name, Subject: about, Text: backend.Textf("%s of %s", backend.Clean(name, 20), backend.Clean(string(about.Kind), 20))}
+	}
+	st.Events = []backend.Event{event("status", key(backend.KindSession)), event("pause", key(backend.KindSandbox)), event("link", key(backend.KindSandbox)),
+		event("status", backend.Key{}), event("create", key(backend.KindSandbox))}
+	svc.Observe(st)
+	if got := len(svc.Timeline(10)); got != 5 {
+		t.Errorf("%d events here", got)
+	}
+	svc.Close()
+	var got []string
+	for _, e := range l.service(t, s, func(*ServiceOptions) {}).Timeline(10) {
+		got = append(got, e.Text.String())
+	}
+	slices.Sort(got)
+	if text := strings.Join(got, ", "); text != "link of sandbox, pause of sandbox, status of session" {
+		t.Errorf("the next process knows %q", text)
 	}
 }
