@@ -3,6 +3,7 @@ package docker
 import (
 	"crypto/tls"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,5 +55,18 @@ func TestEndpointKeepsCertificates(t *testing.T) {
 	}
 	if got := c.Transport.(*http.Transport).TLSClientConfig; got == nil || got.MinVersion < tls.VersionTLS12 || got.InsecureSkipVerify {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Keys of labels are data, and the names of the object Config are fields.
+func TestKnownFieldsNameMapsByTheirField(t *testing.T) {
+	_, data := (&Source{}).KnownFields()
+	for _, want := range []string{"Config.Labels", "Labels", "LogConfig.Config", "NetworkSettings.Networks"} {
+		if !slices.Contains(data, want) {
+			t.Errorf("%s is no map", want)
+		}
+	}
+	if slices.Contains(data, "Config") {
+		t.Error("Config is a map")
 	}
 }

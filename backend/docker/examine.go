@@ -35,10 +35,10 @@ func (s *Source) Examine(ctx context.Context) {
 
 // KnownFields are the fields of the Engine API that the client library knows.
 func (s *Source) KnownFields() (known, data []string) {
-	seen := map[reflect.Type]bool{}
+	seen := map[fieldPlace]bool{}
 	for _, t := range []reflect.Type{reflect.TypeFor[container.Summary](), reflect.TypeFor[container.InspectResponse](), reflect.TypeFor[container.StatsResponse](),
 		reflect.TypeFor[mobyvolume.ListResponse](), reflect.TypeFor[events.Message](), reflect.TypeFor[system.Info](), reflect.TypeFor[container.TopResponse]()} {
-		fieldsOf(t, seen, &known, &data)
+		fieldsOf(fieldPlace{t, ""}, seen, &known, &data)
 	}
 	// The newest library knows fields no longer that older engines answer.
 	known = append(known, "KernelMemory", "KernelMemoryTCP", "MacAddress", "Links", "LinkLocalIPv6Address", "LinkLocalIPv6PrefixLen", "SecondaryIPAddresses",
@@ -48,16 +48,22 @@ func (s *Source) KnownFields() (known, data []string) {
 	return slices.Compact(known), data
 }
 
-// fieldsOf collects the JSON names of a type's fields, and those of its maps.
-func fieldsOf(t reflect.Type, seen map[reflect.Type]bool, known, data *[]string) {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Array {
-		t = t.Elem()
+// fieldPlace is a type, and the JSON name of the field that holds it.
+type fieldPlace struct {
+	of reflect.Type
+	in string
+}
+
+// fieldsOf collects the JSON names of a type's fields, and those of its maps with the field that holds them: Config.Labels.
+func fieldsOf(p fieldPlace, seen map[fieldPlace]bool, known, data *[]string) {
+	for p.of.Kind() == reflect.Pointer || p.of.Kind() == reflect.Slice || p.of.Kind() == reflect.Map || p.of.Kind() == reflect.Array {
+		p.of = p.of.Elem()
 	}
-	if t.Kind() != reflect.Struct || seen[t] {
+	if p.of.Kind() != reflect.Struct || seen[p] {
 		return
 	}
-	seen[t] = true
-	for f := range t.Fields() {
+	seen[p] = true
+	for f := range p.of.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "-" || !f.IsExported() {
 			continue
@@ -65,16 +71,18 @@ func fieldsOf(t reflect.Type, seen map[reflect.Type]bool, known, data *[]string)
 		if name == "" && !f.Anonymous {
 			name = f.Name
 		}
-		if name != "" {
-			*known = append(*known, name)
+		if name == "" { // embedded: its fields are those of the type itself
+			fieldsOf(fieldPlace{f.Type, p.in}, seen, known, data)
+			continue
 		}
+		*known = append(*known, name)
 		kind := f.Type
 		if kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
 		}
-		if kind.Kind() == reflect.Map && name != "" {
-			*data = append(*data, name)
+		if kind.Kind() == reflect.Map {
+			*data = append(*data, strings.TrimPrefix(p.in+"."+name, "."))
 		}
-		fieldsOf(f.Type, seen, known, data)
+		fieldsOf(fieldPlace{f.Type, name}, seen, known, data)
 	}
 }

@@ -38,7 +38,8 @@ type Examiner interface {
 
 // Fielder is a source that knows the names of the JSON members which its backend documents.
 type Fielder interface {
-	// KnownFields are these names. Members of the objects named in data are data, not names.
+	// KnownFields are these names. Members of the objects named in data, each with the
+	// field that holds it (Config.Labels), are data, not names.
 	KnownFields() (known, data []string)
 }
 

@@ -40,7 +40,12 @@ var (
 var stateFields = []string{"state", "status", "phase", "health", "kind", "type", "schemaversion", "version", "apiversion", "resulttype", "scope", "driver", "runtime"}
 
 // isName reports whether a member's name is the name of a field, and not an identifier that is used as a key.
-func (r *redactor) isName(in, name string) bool {
+func (r *redactor) isName(at, name string) bool {
+	parts := strings.Split(strings.ReplaceAll(at, ".*", ""), ".")
+	in := strings.Join(parts[max(len(parts)-2, 0):], ".")
+	if strings.HasSuffix(at, "*") {
+		in = "" // the value of a key
+	}
 	return fieldName.MatchString(name) && !digits.MatchString(name) && !slices.Contains(r.data, in) && r.x.deps.Cleaner.Mask(name) == name
 }
 
@@ -48,10 +53,9 @@ func (r *redactor) isName(in, name string) bool {
 func (r *redactor) names(at string, v any, into *fieldNames) {
 	switch v := v.(type) {
 	case map[string]any:
-		in := at[strings.LastIndexByte(at, '.')+1:]
 		for name, value := range v {
 			path := "*" // the key is data
-			if r.isName(in, name) {
+			if r.isName(at, name) {
 				path = name
 			}
 			if at != "" {
@@ -72,8 +76,8 @@ func (r *redactor) names(at string, v any, into *fieldNames) {
 // mostListed bounds the elements of a list in a sample.
 const mostListed = 5
 
-// value is a redacted value; name is that of its field.
-func (r *redactor) value(name string, v any) any {
+// value is a redacted value; at is the path of its field.
+func (r *redactor) value(at string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -81,24 +85,24 @@ func (r *redactor) value(name string, v any) any {
 			if i >= mostFields {
 				break
 			}
-			if r.isName(name, key) {
-				out[key] = r.value(key, v[key])
+			if r.isName(at, key) {
+				out[key] = r.value(strings.TrimPrefix(at+"."+key, "."), v[key])
 			} else {
-				out[r.standIn(key)] = r.value("", v[key])
+				out[r.standIn(key)] = r.value(strings.TrimPrefix(at+".*", "."), v[key])
 			}
 		}
 		return out
 	case []any:
 		out := make([]any, 0, mostListed)
 		for _, e := range v[:min(len(v), mostListed)] {
-			out = append(out, r.value(name, e))
+			out = append(out, r.value(at, e))
 		}
 		if n := len(v) - mostListed; n > 0 {
 			out = append(out, fmt.Sprintf("‹%d more›", n))
 		}
 		return out
 	case string:
-		return r.text(name, v)
+		return r.text(at[strings.LastIndexByte(at, '.')+1:], v)
 	}
 	return v // numbers, booleans, null
 }
