@@ -70,7 +70,7 @@ func TestZombieIsOneContradiction(t *testing.T) {
 		t.Fatalf("%d alerts: %+v", len(all), all)
 	}
 	facts := evidenceOf(all[0])
-	for what, words := range map[string]string{"idle": "says idle", "404": "answered 404", "queued": "2 executions are queued"} {
+	for what, words := range map[string]string{"idle": "as idle", "404": "answered 404", "500": "answered 500", "queued": "2 executions are queued"} {
 		if !strings.Contains(facts, words) {
 			t.Errorf("it does not tell %s:\n%s", what, facts)
 		}

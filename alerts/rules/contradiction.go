@@ -238,7 +238,7 @@ func (n *contradictionNote) worst() failedPlane {
 			return 4
 		case f.Kind == "":
 			return 3
-		case f.Kind == backend.FailExecTimeout, f.Kind == backend.FailExecStuckQueued:
+		case f.Kind == backend.FailExecTimeout, f.Kind == backend.FailExecStuckQueued, f.Kind == backend.FailControl5xx: // these have many causes
 			return 2
 		case f.Kind == backend.FailWorkDirMissing: // a more precise kind of another plane comes first
 			return 1
