@@ -21,6 +21,9 @@ func (h Host) Proc() Proc { return Proc{Root: filepath.Join("/", h.Tree, "proc")
 // Sys is the path of the host's /sys.
 func (h Host) Sys() string { return filepath.Join("/", h.Tree, "sys") }
 
+// KernelLog is the path of the host's kernel log.
+func (h Host) KernelLog() string { return filepath.Join("/", h.Tree, "dev", "kmsg") }
+
 // Holds reports whether the host speaks for a directory, given by its clean absolute path.
 func (h Host) Holds(dir string) bool { return !h.Recorded() || dir != h.Tree && within(dir, h.Tree) }
 

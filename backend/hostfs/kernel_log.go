@@ -15,9 +15,11 @@ type LimitKill struct {
 
 // KernelLog is what the kernel's log of this machine remembers.
 type KernelLog struct {
-	Kills []LimitKill // oldest first
-	Since time.Time   // of its oldest line, zero: it has none
-	Read  time.Time   // by this machine's clock
+	Kills []LimitKill // of containers, oldest first
+	// Killed are when the kernel killed a process at the limit of any control group, oldest first.
+	Killed []time.Time
+	Since  time.Time // of its oldest line, zero: it has none
+	Read   time.Time // by this machine's clock
 }
 
 // maxKernelLog bounds what is read of the log, in bytes; the kernel keeps 128 KiB to a few MiB.
@@ -25,6 +27,9 @@ const maxKernelLog = 16 << 20
 
 // limitKill is the line of mm/oom_kill.c: the group at its limit, and the group of the process that was killed.
 var limitKill = regexp.MustCompile(`oom-kill:constraint=CONSTRAINT_MEMCG,.*oom_memcg=[^,]*?([0-9a-f]{64})[^,]*,task_memcg=[^,]*?([0-9a-f]{64})`)
+
+// limitKilled is the line of each process that was killed at the limit of a control group (kernels before 5.1 say "Kill").
+var limitKilled = []byte("Memory cgroup out of memory: Kill")
 
 // add reads records of /dev/kmsg ("6,1022,59693649476,-;text"); now is the clock of the log, which stops while the machine sleeps.
 func (l *KernelLog) add(records []byte, now time.Duration) {
@@ -41,6 +46,9 @@ func (l *KernelLog) add(records []byte, now time.Duration) {
 		at := l.Read.Add(time.Duration(micros)*time.Microsecond - now)
 		if l.Since.IsZero() {
 			l.Since = at
+		}
+		if bytes.HasPrefix(text, limitKilled) {
+			l.Killed = append(l.Killed, at)
 		}
 		if m := limitKill.FindSubmatch(text); m != nil && bytes.Equal(m[1], m[2]) {
 			l.Kills = append(l.Kills, LimitKill{ID: string(m[1]), At: at})

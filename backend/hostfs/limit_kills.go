@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // maxGroups bounds the control groups that LimitKills reads; a host has about ten at the top.
@@ -19,12 +20,15 @@ const maxEventsFile = 4096
 // LimitKills counts the processes that the kernel killed since boot because a control group reached its memory limit. Below Sys,
 // it reads memory.events of the groups at the top of the unified hierarchy, which count for all groups below them, also for
 // those that are gone (docs.kernel.org/admin-guide/cgroup-v2, "Memory Interface Files"). Of the first version of control groups
-// it reads memory.failcnt and memory.oom_control of each group, which go with the group.
+// it reads memory.failcnt and memory.oom_control of each group, which go with the group: the kernel's log, where it may be
+// read, tells the kills of those that are gone.
 type LimitKills struct {
 	Sys    string // where sysfs is mounted
+	Log    string // the kernel's log
 	Cut    bool   // kills of groups that are gone are not counted, as of the last pass
 	read   bool
-	all    int64 // kills of the host at the last pass
+	readAt time.Time // of the log
+	all    int64     // kills of the host at the last pass
 	sum    int64
 	groups map[string]int64 // groups with kills at the last pass, by path
 }
@@ -39,14 +43,36 @@ func (l *LimitKills) Count(all int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	var more int64
 	for path, n := range groups {
 		if before := l.groups[path]; before <= n {
 			n -= before // else another group of the same name
 		}
-		l.sum += n
+		more += n
 	}
+	if first {
+		logged, whole := l.logged()
+		l.Cut, more = !whole, max(more, logged)
+	}
+	l.sum += more
 	l.read, l.all, l.groups = true, all, groups
 	return l.sum, nil
+}
+
+// logged counts the kills that the log tells since it was last read. whole says that no line in between is lost.
+func (l *LimitKills) logged() (n int64, whole bool) {
+	log, err := ReadKernelLog(l.Log)
+	if err != nil {
+		return 0, false
+	}
+	for _, at := range log.Killed {
+		if at.After(l.readAt) {
+			n++
+		}
+	}
+	whole = l.readAt.IsZero() || !log.Since.After(l.readAt)
+	l.readAt = log.Read
+	return n, whole
 }
 
 // limitKills reads the groups that have kills; first says that the first version of control groups counts memory.

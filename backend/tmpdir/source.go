@@ -40,7 +40,7 @@ type Source struct {
 }
 
 func newSource(o Options, a hostfs.Account, deps backend.Deps) *Source {
-	s := &Source{o: o, deps: deps, account: a, proc: o.on().Proc(), limits: hostfs.LimitKills{Sys: o.on().Sys()}, rows: map[backend.Key]*row{}, asides: map[string]*row{},
+	s := &Source{o: o, deps: deps, account: a, proc: o.on().Proc(), limits: hostfs.LimitKills{Sys: o.on().Sys(), Log: o.on().KernelLog()}, rows: map[backend.Key]*row{}, asides: map[string]*row{},
 		open: hostfs.OpenDir, walk: hostfs.Walk}
 	for _, p := range o.Roots {
 		s.roots = append(s.roots, &root{path: p})
