@@ -3,7 +3,10 @@ package runbook
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"sandglass/alerts"
+	"sandglass/alerts/rules"
 	"sandglass/backend"
 )
 
@@ -52,5 +55,35 @@ func TestARegistryThatClosedIsToldInThePast(t *testing.T) {
 	if text := d.Conclusion.String(); !strings.HasPrefix(text, "When it was read last, ") || !strings.Contains(text, "A file system is full") || !strings.Contains(d.NoReset.String(), "registry is closed") || anyHas(d.Do, "hen reset") ||
 		anyHas(d.Dont, "reset") || anyHas(d.Do, "does not work until") || !anyHas(d.Do, "A new session can fail for the same cause") {
 		t.Errorf("%s; %s; %v %v", d.Conclusion, d.NoReset, d.Do, d.Dont)
+	}
+}
+
+// TestARegistryOfASourceThatIsDownIsNotCalledClosed: nothing says so while nothing is read since the start.
+func TestARegistryOfASourceThatIsDownIsNotCalledClosed(t *testing.T) {
+	x, ws := session("s1", true), failed("s1", "box", "WorkspaceFailedError: boom")
+	e := alerts.NewEngine(rules.Defaults(), "test")
+	store, err := alerts.OpenStateStore(t.TempDir(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	first := world{sessions: []*backend.Session{x}, workspaces: []*backend.Workspace{ws}}.state()
+	first.Wall = before(time.Minute)
+	b, _ := e.Next(nil, first)
+	if saved, err := store.Save(b, alerts.ClockReading{Wall: first.Wall}); err != nil || !saved {
+		t.Fatal(saved, err)
+	}
+	loaded, err := store.Load(alerts.ClockReading{Wall: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := world{down: []string{"helix-eu"}}.state()
+	b, _ = e.Next(loaded.Board, st)
+	d := Case{State: st, Board: b, Subject: ws.Key}.Diagnose("1")
+	if text := d.NoReset.String(); text != "its state now is unknown: source helix-eu is down" {
+		t.Errorf("no reset: %s", text)
+	}
+	if anyHas(d.Do, "closed") || anyHas(d.Do, "opens it again") || anyHas(d.Dont, "closed") {
+		t.Errorf("%v %v", d.Do, d.Dont)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // diagnoseWorkspaceFailed is for an agent that gets a WorkspaceFailedError from every tool it calls in its workspace.
@@ -298,18 +299,32 @@ func (s *subjectView) resetOnlyFailed(d *Diagnosis) {
 	}
 }
 
-// concludeRecalled says that a conclusion is about a registry that closed since, so that nothing is left to reset.
+// unreadHome is the source of the subject while it does not answer: what was read last then says nothing of now.
+func (s *subjectView) unreadHome() *fleet.SourceHealth {
+	if h := s.State.Source(s.home); h != nil && (h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting) {
+		return h
+	}
+	return nil
+}
+
+// concludeRecalled says that a conclusion is about workspaces as they were read last: their registry closed since, so that
+// nothing is left to reset, or it is not read.
 func (s *subjectView) concludeRecalled(d *Diagnosis) {
 	if !s.recalled || d.denies {
 		return
 	}
 	d.Conclusion = backend.Textf("When it was read last, %s ago: %s", backend.Age(s.now.Sub(s.newest().at)), d.Conclusion)
+	again := ". A new session opens it again."
 	d.NoReset = backend.Text("its registry is closed; a new session opens the workspace again")
+	if h := s.unreadHome(); h != nil && s.over().mark != Confirmed {
+		d.NoReset = backend.Textf("its state now is unknown: source %s is %s", s.home, string(h.Status))
+		again = ". Reset only what is failed when the source answers again."
+	}
 	d.Dont = slices.DeleteFunc(d.Dont, func(x backend.Safe) bool { return strings.HasPrefix(x.String(), "Don't reset") })
 	for i, line := range d.Do {
 		text := line.String()
 		for _, step := range resetSteps {
-			text = strings.Replace(text, step, ". A new session opens it again.", 1)
+			text = strings.Replace(text, step, again, 1)
 		}
 		d.Do[i] = backend.Clean(strings.Replace(text, ".. ", ". ", 1), 600)
 	}
@@ -339,6 +354,8 @@ func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	}
 	switch {
 	case !d.is("failed"):
+	case s.recalled && s.unreadHome() != nil && s.over().mark != Confirmed:
+		d.do("Tell the user: it failed when it was read last. Its state now is unknown.")
 	case s.recalled:
 		d.do("Tell the user: its registry is closed. A new session can fail for the same cause.")
 	default:

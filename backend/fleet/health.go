@@ -77,7 +77,7 @@ func (s *sourceRecord) unanswered() []backend.MissingInput {
 	}
 	missing := make([]backend.MissingInput, 0, len(s.can))
 	for _, in := range s.can {
-		missing = append(missing, backend.MissingInput{Input: in, Why: backend.Text("it has not answered yet")})
+		missing = append(missing, backend.MissingInput{Input: in, Why: backend.Text("it does not answer")})
 	}
 	return missing
 }

@@ -70,8 +70,8 @@ func Sources() *Set[*fleet.SourceHealth] {
 				}},
 			{Name: "age", Title: "LAST OK", Brief: "OK", Help: "time since the last successful poll; now = as fresh as the interval", Align: Right,
 				Min: 5, Ideal: 7, Priority: 1, Cell: lastOK,
-				Sort:    func(h row, c *views.Snapshot) SortKey { return sortAge(known(h.DataAt()), c.Now) },
-				Measure: func(h row, c *views.Snapshot) (float64, bool) { return measured(sortAge(known(h.DataAt()), c.Now)) }},
+				Sort:    func(h row, c *views.Snapshot) SortKey { return sortAge(known(answeredAt(h, c)), c.Now) },
+				Measure: func(h row, c *views.Snapshot) (float64, bool) { return measured(sortAge(known(answeredAt(h, c)), c.Now)) }},
 		},
 	}
 }
@@ -80,12 +80,20 @@ func Sources() *Set[*fleet.SourceHealth] {
 // at every poll.
 func lastOK(h *fleet.SourceHealth, c *views.Snapshot) Cell {
 	switch {
-	case h.LastOK.IsZero():
+	case answeredAt(h, c).IsZero():
 		return Cell{Text: backend.Text("never"), Tone: theme.Dim}
-	case h.Failures == 0 && c.Now.Sub(h.DataAt()) < max(time.Minute, 2*h.Interval):
+	case h.Failures == 0 && !h.LastOK.IsZero() && c.Now.Sub(h.DataAt()) < max(time.Minute, 2*h.Interval):
 		return Cell{Text: backend.Text("now"), Tone: theme.Dim}
 	}
-	return Cell{Text: plain(backend.Age(c.Now.Sub(h.DataAt()))), Tone: theme.Warn}
+	return Cell{Text: plain(backend.Age(c.Now.Sub(answeredAt(h, c)))), Tone: theme.Warn}
+}
+
+// answeredAt is when the data of a source was true last, also in a run before; zero: never.
+func answeredAt(h *fleet.SourceHealth, c *views.Snapshot) time.Time {
+	if h.LastOK.IsZero() {
+		return c.Board.LastAnswer(h.Key.Source)
+	}
+	return h.DataAt()
 }
 
 func latencyColumn(name, title, help string, priority int, get func(*fleet.SourceHealth) time.Duration) Column[*fleet.SourceHealth] {
