@@ -1,6 +1,9 @@
 package scenario
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -49,6 +52,9 @@ type SandboxFacts struct {
 	Limit     backend.Size     `toml:"memory_limit"`
 	Memory    string           `toml:"memory"` // percent of that limit in use
 	Log       []string         `toml:"log"`    // how its log ended, once it failed
+	// Observed are words, one a step, the last one stays: none; fs-list:ok or exec:exec-timeout, a plane with ok, unknown or the
+	// kind of a failure, several joined by +.
+	Observed Words `toml:"observed"`
 }
 
 // Memory is what a process used, one sample a step, as a metrics page or log lines tell it.
@@ -107,6 +113,51 @@ func (p *plan) readSandboxFacts(f *errorList, what string, x *sandboxPlan) {
 	p.oneOf(f, what+": health", x.health, []string{"none", "starting", "healthy", "unhealthy"})
 	if x.Workspace != "" {
 		p.id(f, what, x.Workspace)
+	}
+	for _, word := range x.Observed.or(wordNone) {
+		vs, err := verdicts(word)
+		if err != nil {
+			f.add("%s: observed: %v", what, err)
+		}
+		x.observed = append(x.observed, vs)
+	}
+}
+
+// wordNone is that nothing is observed at a step.
+const wordNone = "none"
+
+// verdicts are what a word says of planes. Commands and reads of files are observed on request, the others by looks.
+func verdicts(word string) ([]backend.Verdict, error) {
+	if word == wordNone || word == wordMissing {
+		return nil, nil
+	}
+	var out []backend.Verdict
+	for part := range strings.SplitSeq(word, "+") {
+		plane, said, _ := strings.Cut(part, ":")
+		v := backend.Verdict{Plane: backend.Plane(plane), Outcome: backend.Outcome(said), What: backend.Clean(part, 60)}
+		if !slices.Contains(backend.Planes(), v.Plane) {
+			return nil, fmt.Errorf("%q is no plane", plane)
+		}
+		if v.Outcome != backend.OutcomeOK && v.Outcome != backend.OutcomeUnknown {
+			v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailureKind(said)
+			if !slices.Contains(backend.FailureKinds(), v.Kind) {
+				return nil, fmt.Errorf("%q is neither ok, unknown nor a kind of failure", said)
+			}
+		}
+		v.Passive = v.Plane != backend.PlaneExec && v.Plane != backend.PlaneRead
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// putObserved adds what is observed at a step.
+func (x *sandboxPlan) putObserved(e *backend.Sandbox, step int, now time.Time) {
+	vs := slices.Clone(x.observed[min(step, len(x.observed)-1)])
+	for i := range vs {
+		vs[i].At = now
+	}
+	if len(vs) > 0 {
+		*e = *e.WithObserved(vs)
 	}
 }
 
@@ -173,6 +224,7 @@ func (x *sandboxPlan) put(e *backend.Sandbox, p *plan, step int) {
 		}
 	}
 	x.putHealth(e, p, step, now)
+	x.putObserved(e, step, now)
 	e.MemLimit = backend.NotApplicable[int64]()
 	if x.Limit > 0 {
 		e.MemLimit = backend.Known(int64(x.Limit))

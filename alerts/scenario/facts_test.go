@@ -22,7 +22,7 @@ workspace = [{ id = "s/box", provider = "docker", states = "failed", attempts = 
     share_across_sessions = true, inherit_workspaces = true, destroy_on_close = true, sleep_after = "10m", close_timeout = "30s", reset_after = "5m", concurrency = 4, retry_attempts = 3, max_file_size = "10MB" },
   { id = "s/old", states = "open", attempted = "1m", times = "op" }]
 sandbox = [{ id = "c1", session = "s", workspace = "box", name = "box-1", image = "agent:1", provider = "docker", states = "exited", exit_code = 3, oom_killed = true, created = "2h", started = "1h", ended = "1m",
-  restarts = "0 1 2", restart_policy = "always", start_error = "no such file", memory_limit = "512MB", memory = "94", health = "unhealthy", start_period = "30s", log = ["fatal"] }]
+  restarts = "0 1 2", restart_policy = "always", start_error = "no such file", memory_limit = "512MB", memory = "94", health = "unhealthy", start_period = "30s", log = ["fatal"], observed = "exec:exec-timeout+fs-list:ok" }]
 execution = [{ id = "s/e", sandbox = "c1", type = "exec", states = "failed", command = "ls", exit_code = 1, error = "no" }]
 job = [{ id = "s/j", states = "completed", command = "watch", exit_code = 0 }]
 host = [{ id = "h", oom_kills = "3" }]
@@ -47,7 +47,7 @@ func beyond() map[string]string {
 		"Job.KnownSince": cloud, "Job.Driver": cloud, "Job.Nudge": cloud, "Reading.Reports": cloud,
 		"Meta": "the fleet and the player fill it", "Workspace.Extra": views, "Workspace.Unreadable": "an unreadable entry is _ in its states", "Workspace.LostSuccess": "the fleet fills it",
 		"Workspace.WorkedAt": "the fleet fills it", "Session.AnswerText": views, "Session.WorkspaceRefs": "refs are tables of their own",
-		"Sandbox.Observed": "probes and checks find it, which a story has not", "Sandbox.Mounts": "scratch directories are tables of their own", "Sandbox.MountsCut": views, "Sandbox.Labels": "labels are session and workspace",
+		"Sandbox.Mounts": "scratch directories are tables of their own", "Sandbox.MountsCut": views, "Sandbox.Labels": "labels are session and workspace",
 		"Sandbox.WorkDir": views, "Sandbox.Command": views, "Sandbox.Ports": views, "Sandbox.Watched": "every machine of a story is a sandbox, or plain", "Host.MemPressure": "diagnoses read it; it raises no alert", "Host.LimitKillsCut": "control groups of stories are whole", "Tmpdir.Born": views, "Tmpdir.Cut": "sizes of stories are whole", "Tmpdir.CutWhy": views,
 		"Tmpdir.Owner": views, "Tmpdir.Mode": views, "Ref.Capabilities": views, "Ref.Status": "the session's states tell it", "Ref.Opaque": views, "Ref.RawOpaque": views, "Ref.Extra": views, "Ref.Origin": views,
 		"Execution.Extra": views, "Job.Extra": views, "Execution.QueuedAt": "its states tell it", "Execution.StartedAt": "its states tell it", "Execution.EndedAt": "its states tell it",

@@ -50,6 +50,7 @@ type sandboxPlan struct {
 	key              backend.Key
 	states, health   []string
 	restarts, memory []sample
+	observed         [][]backend.Verdict
 }
 
 type countPlan struct {
