@@ -59,6 +59,7 @@ var stories = []story{
 	{"contradiction", "main process is frozen", "frozen planes commands many"},
 	{"contradiction", "container is gone", "gone many"},
 	{"contradiction", "commands stay queued", "planes commands many"},
+	{"contradiction", "its platform answers with errors", "planes commands many"},
 	{"contradiction", "its mount is gone", "unmounted planes commands many"},
 	{"contradiction", "its container could not start", "down"},
 	{"contradiction", "its container ended", "down"},
