@@ -60,7 +60,7 @@ func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
 	a.format = p.output(cmd)
 	f.BoolVar(&a.readOnly, "read-only", false, "refuse everything that changes something")
 	p.permitFlags(cmd, s)
-	p.complete(cmd, "override", []string{actions.WordCauseFixed, actions.WordAddsOpens, actions.WordEvidenceSaved})
+	p.complete(cmd, "override", overriding())
 	p.completeFrom(cmd, "source", s, sourceIDs)
 	p.completeWith(cmd, "filter", p.completeFilter(s, func([]string) string { return a.kind() }))
 	if cmd.ValidArgsFunction == nil {
@@ -178,11 +178,21 @@ func (p *Program) act(c *cobra.Command, s shared, a *acting, args []string) erro
 	return p.propose(c.Context(), s, a, want)
 }
 
+// overriding are the words that answer a refusal of a plan.
+func overriding() []string {
+	return []string{actions.WordCauseFixed, actions.WordAddsOpens, actions.WordEvidenceSaved}
+}
+
 // unsaid refuses an empty digest, as a script gives it whose variable is not set: a plan that is only printed, with the
 // exit code of success, must not pass for one that was carried out.
 func unsaid(c *cobra.Command, a *acting) error {
 	if c.Flags().Changed("yes-plan") && a.digest == "" {
 		return usage("--yes-plan is empty: give it the digest that the plan ended with")
+	}
+	for _, word := range a.overrides {
+		if !slices.Contains(overriding(), word) {
+			return usage("--override %q answers no refusal%s", word, didYouMean(word, overriding()))
+		}
 	}
 	return nil
 }

@@ -187,7 +187,7 @@ func TestCleanUndoAndPurge(t *testing.T) {
 		s.yes(0, "2 of 2 done: 2 verified", "/tmp/helix-ws-a", "8:1:/tmp/helix-ws-b")
 		s.run(0, `/tmp/helix-ws-a\n +quarantined 1m ago as \.aside-helix-ws-a, removed in 14m, plan 0123456789abcdef`, "--list")
 		s.yes(0, "1 verified", "--undo", "/tmp/helix-ws-a")
-		s.run(4, "no source lists", "--undo", "/tmp/helix-ws-a", "--by", "ann")
+		s.run(64, "no source lists", "--undo", "/tmp/helix-ws-a", "--by", "ann")
 		s.yes(0, "1 verified", "--purge")
 		if s.dirs.dirs["/tmp/helix-ws-a"] != "place" || s.dirs.dirs["/tmp/helix-ws-b"] != "" {
 			t.Errorf("%v", s.dirs.dirs)

@@ -280,7 +280,7 @@ func (x *actingStation) nothing(places map[place]bool, want selection, got chose
 	case want.filter != "":
 		f.what = "nothing was done: no row matches the filter"
 	case len(got.missing) > 0:
-		f.what = "nothing was done: no source lists"
+		f.code, f.what = ExitUsage, "nothing was done: no source lists"
 		for i, id := range got.missing {
 			if i == 20 {
 				f.lines = append(f.lines, fmt.Sprintf("  and %d more", len(got.missing)-i))
@@ -290,7 +290,7 @@ func (x *actingStation) nothing(places map[place]bool, want selection, got chose
 		}
 		f.next = "copy the id from sandglass get, or name it by a pattern with --match"
 		if len(got.near) > 0 {
-			f.lines = append(f.lines, "actions take whole ids; did you mean")
+			f.lines = append(f.lines, "a verb takes a whole id or name; did you mean")
 			f.lines = append(f.lines, distinct(got.near)[:min(len(distinct(got.near)), mostNear)]...)
 		}
 	}
@@ -300,6 +300,7 @@ func (x *actingStation) nothing(places map[place]bool, want selection, got chose
 			for at := range places {
 				if at.source == h.Key.Source {
 					f.lines = append(f.lines, fmt.Sprintf("the source %s is %s: %s", h.Key.Source, h.Status, h.Error))
+					f.code = ExitRefused // it may list the id
 					break
 				}
 			}

@@ -167,7 +167,7 @@ func TestSelectors(t *testing.T) {
 		s.run(0, "reset 2 workspaces on a", "reset", "--match", "s1/w*", "--source", "a")
 		s.run(0, "reset 1 workspace on a", "reset", "--match", "s1/*", "--filter", "workspace:x1", "--source", "a")
 		s.run(4, "no id matches", "reset", "--match", "*", "--source", "a") // a star does not match a /
-		s.run(4, "no source lists\n +s1/w\nactions take whole ids; did you mean\n +s1/w1\n +s1/w2\n", "reset", "s1/w", "--source", "a")
+		s.run(64, "no source lists\n +s1/w\na verb takes a whole id or name; did you mean\n +s1/w1\n +s1/w2\n", "reset", "s1/w", "--source", "a")
 		s.run(4, "no row matches the filter", "reset", "--filter", "state:ready")
 		s.run(64, "there is no field", "reset", "--filter", "nonsense=1")
 		s.run(64, "needs what to act on", "reset")

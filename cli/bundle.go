@@ -46,8 +46,11 @@ something may be missing.`,
 
 // newFile refuses the name of a file that cannot be made: it is there already, or its directory is not.
 func newFile(flag, path string) error {
-	if path == "" {
+	switch path {
+	case "":
 		return nil
+	case "-":
+		return usage("%s: name a file; - is none", flag)
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return usage("%s: %s is there already; name a file that does not exist yet", flag, path)

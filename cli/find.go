@@ -14,9 +14,13 @@ import (
 )
 
 // finding are the flags of commands about one subject.
-type finding struct{ source, kind string }
+type finding struct {
+	source, kind string
+	narrow       bool // the command has these flags
+}
 
 func (f *finding) flags(p *Program, cmd *cobra.Command, s *shared) {
+	f.narrow = true
 	cmd.Flags().StringVar(&f.source, "source", "", "the id is one of this `SOURCE`")
 	cmd.Flags().StringVar(&f.kind, "kind", "", "the id is one of this `KIND`, such as session or sandbox")
 	p.completeFrom(cmd, "source", s, sourceIDs)
@@ -153,10 +157,10 @@ func (r *reading) find(given string, f finding) (backend.Key, error) {
 		case 1:
 			return all[0].key, nil
 		default:
-			return backend.Key{}, ambiguous(given, all, live)
+			return backend.Key{}, ambiguous(given, all, live, f.narrow)
 		}
 	}
-	return backend.Key{}, r.unknown("no id", given, live, r.couldKnow(f.source))
+	return backend.Key{}, r.unknown("no id", given, live, r.couldKnow(f.source, backend.Kind(f.kind)))
 }
 
 func holds(texts []string, part string) bool {
@@ -182,8 +186,11 @@ func matching(among []named, means func(named) bool) []named {
 const maxCandidates = 10
 
 // ambiguous lists what an id can mean, each so that it can be told from all others.
-func ambiguous(given string, all, among []named) error {
-	f := &failure{code: ExitUsage, what: fmt.Sprintf("%q means %d subjects:", given, len(all)), next: "give more of one id, or --kind or --source"}
+func ambiguous(given string, all, among []named, narrow bool) error {
+	f := &failure{code: ExitUsage, what: fmt.Sprintf("%q means %d subjects:", given, len(all)), next: "give more of one id"}
+	if narrow {
+		f.next += ", or --kind or --source"
+	}
 	var ids []string
 	for _, n := range among {
 		ids = append(ids, n.path[len(n.path)-1])
@@ -266,13 +273,13 @@ func (r *reading) unknown(what, given string, among []named, unread []string) er
 var measuring = [...]string{"prometheus", "promapi", "changes", "check"}
 
 // couldKnow says which sources could have shown more than was read, and why they did not; source limits it to one.
-func (r *reading) couldKnow(source string) []string {
+func (r *reading) couldKnow(source string, kind backend.Kind) []string {
 	var out []string
 	for i := range r.state.Sources {
 		h := r.state.Sources[i]
 		partly := h.Status == fleet.StatusDegraded && (h.Unfinished || h.WorkspacesUnknown || len(h.Unlisted) > 0 || len(h.Problems) > 0)
 		unread := h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || partly
-		if !unread || slices.Contains(measuring[:], h.Kind) || source != "" && h.Key.Source != source {
+		if !unread || slices.Contains(measuring[:], h.Kind) || source != "" && h.Key.Source != source || !mayList(h, kind) {
 			continue
 		}
 		line := fmt.Sprintf("  source %s is %s", h.Key.Source, h.Status)
@@ -282,6 +289,19 @@ func (r *reading) couldKnow(source string) []string {
 		out = append(out, line)
 	}
 	return out
+}
+
+// mayList reports whether a source could have subjects of a kind: only an agent framework has sessions and what is in them.
+func mayList(h *fleet.SourceHealth, kind backend.Kind) bool {
+	inputs := slices.Clone(h.Inputs)
+	for _, m := range h.Missing {
+		inputs = append(inputs, m.Input)
+	}
+	switch kind {
+	case backend.KindSession, backend.KindWorkspace:
+		return len(inputs) == 0 || slices.ContainsFunc(inputs, backend.Input.OfFramework)
+	}
+	return true
 }
 
 func (r *reading) sources() []string {

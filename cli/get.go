@@ -279,7 +279,11 @@ func (p *Program) get(r *reading, format *oneWord, listings []subjects.Listing, 
 	if err != nil {
 		return unwritten(err)
 	}
-	return p.incomplete(r.state)
+	var kinds []backend.Kind
+	for _, l := range listings {
+		kinds = append(kinds, l.Of)
+	}
+	return p.incomplete(r.state, kinds...)
 }
 
 func (p *Program) getTables(ctx *views.Snapshot, wide bool, listings []subjects.Listing, filters []filter.Filter) error {
@@ -325,11 +329,12 @@ func (p *Program) getDocument(r *reading, ctx *views.Snapshot, listings []subjec
 	return print(p, format, d, nil)
 }
 
-// incomplete names the sources whose rows may be missing from what was printed.
-func (p *Program) incomplete(st *fleet.State) error {
+// incomplete names the sources whose rows may be missing from what was printed: of these kinds, or of any.
+func (p *Program) incomplete(st *fleet.State, kinds ...backend.Kind) error {
 	down := false
 	for _, h := range st.Sources {
-		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting {
+		may := len(kinds) == 0 || slices.ContainsFunc(kinds, func(k backend.Kind) bool { return mayList(h, k) })
+		if may && (h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting) {
 			down = true
 			p.notice("rows may be missing: source %s is %s: %s; see sandglass get sources", h.Key.Source, h.Status, h.Error)
 		}

@@ -54,7 +54,7 @@ framework's runbook. The pages with names are Sandglass's own.
 			"No alert is needed.", anySubject()),
 		ValidArgsFunction: runbookPages,
 		RunE: func(c *cobra.Command, args []string) error {
-			if subject == "" && find != (finding{}) {
+			if subject == "" && (find.kind != "" || find.source != "") {
 				return usage("--kind and --source belong to --subject: name it too")
 			}
 			if len(args) == 0 && subject == "" {

@@ -161,7 +161,7 @@ func (r *reading) whyDoc(key backend.Key, f *views.Frame) (*whyDoc, error) {
 	} else if past, ok := r.board.Past(key); ok {
 		last = past.Entity
 	}
-	if d.Gone = !here && len(r.couldKnow(key.Source)) == 0; row == nil && last != nil {
+	if d.Gone = !here && len(r.couldKnow(key.Source, key.Kind)) == 0; row == nil && last != nil {
 		var err error
 		if row, err = views.JSON(last); err != nil {
 			return nil, err

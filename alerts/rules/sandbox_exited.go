@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"time"
 
 	"sandglass/alerts"
@@ -69,7 +70,7 @@ func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 func (r *sandboxExited) alone(env *alerts.Env, b *backend.Sandbox) alerts.Verdict {
 	at, code := endedAt(env, b), b.ExitCode.Or(0)
 	v := failing(b, backend.Textf("ended with exit code %d", code), alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("exit code %d at %s", code, env.Clock(at)))
-	v.Severity = alerts.SeverityInfo
+	v.Severity, v.Fingerprint = alerts.SeverityInfo, fmt.Sprintf("%s-%d", v.Fingerprint, code) // other codes are other causes
 	return until(env, v, at)
 }
 

@@ -72,7 +72,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 			textColumn(Column[row]{Name: "ports", Title: "PORTS", Help: "published ports: of the host -> of the container", Min: 8, Ideal: 20, Priority: 10, Local: 3, Where: Extra},
 				theme.Dim, func(b row) backend.Safe { return backend.Join(b.Ports, " ") }),
 			{Name: "exit", Title: "EXIT", Help: "how it ended: exit code, oom",
-				Align: Right, Min: 4, Ideal: 7, Priority: 3, Cell: func(b row, _ *views.Snapshot) Cell { return exitCell(b) },
+				Align: Right, Min: 4, Ideal: 7, Priority: 3, Local: 1, Cell: func(b row, _ *views.Snapshot) Cell { return exitCell(b) },
 				Sort:    func(b row, _ *views.Snapshot) SortKey { return sortNum(b.ExitCode) },
 				Measure: func(b row, _ *views.Snapshot) (float64, bool) { return measured(sortNum(b.ExitCode)) }},
 			numColumn(Column[row]{Name: "restarts", Title: "RESTARTS", Brief: "RST", Help: "how often the platform restarted it",

@@ -27,9 +27,10 @@ type Check struct {
 	unevaluated int
 	snapshot    *views.Snapshot // of which people are told names
 	advice      map[string]*runbook.Diagnosis
-	unread      bool // there may be workspaces that were not read
-	framework   bool // workspaces are watched, not containers alone
-	unwatched   int  // containers that are no sandboxes and raise no alert
+	unread      bool         // there may be workspaces that were not read
+	counted     backend.Kind // what the verdict counts; empty: nothing that is read can be counted
+	framework   bool         // workspaces are watched, not containers alone
+	unwatched   int          // containers that are no sandboxes and raise no alert
 }
 
 // Summary counts what there is.
@@ -42,8 +43,9 @@ type Summary struct {
 // MakeCheck concludes the document from a State and the Board that was concluded from it.
 func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now time.Time) *Check {
 	c := &Check{Schema: Schema, Time: views.At(now), Environment: backend.Clean(environment, 200),
-		Sources: []subjects.SourceJSON{}, Alerts: mergeAlerts(board), Summary: summarise(st), snapshot: views.NewSnapshot(now, st, board), unread: st.Unread(backend.KindWorkspace) != nil,
-		framework: st.WatchesFramework()}
+		Sources: []subjects.SourceJSON{}, Alerts: mergeAlerts(board), Summary: summarise(st), snapshot: views.NewSnapshot(now, st, board), framework: st.WatchesFramework()}
+	c.counted = counted(st)
+	c.unread = st.Unread(c.counted) != nil
 	for b := range st.Sandboxes.All() {
 		if !b.Judged() {
 			c.unwatched++
@@ -60,6 +62,21 @@ func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now tim
 	c.blind, c.unevaluated = board.Blind, board.NotEvaluated()
 	c.ExitCode = alerts.ExitCode(board, st)
 	return c
+}
+
+// counted is the kind that says how much of the fleet was seen: the first that a source lists, or would list.
+func counted(st *fleet.State) backend.Kind {
+	for _, k := range []backend.Kind{backend.KindWorkspace, backend.KindSandbox, backend.KindTmpdir} {
+		if slices.ContainsFunc(st.Sources, func(h *fleet.SourceHealth) bool {
+			return h.Status != fleet.StatusAbsent && h.Watches(k.Spec().Input)
+		}) {
+			return k
+		}
+	}
+	if st.Workspaces.Len() > 0 {
+		return backend.KindWorkspace
+	}
+	return ""
 }
 
 // mergeAlerts makes one entry per rule, source and fingerprint, in the order of the home screen.

@@ -289,7 +289,10 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 	if c.unwatched > 0 && !c.framework {
 		seen += fmt.Sprintf(", %d more not watched (all_containers = true watches them)", c.unwatched)
 	}
-	tail := fmt.Sprintf("; %s, %d of %s ok", seen, ok, plural(len(c.Sources), "source"))
+	if seen != "" {
+		seen += ", "
+	}
+	tail := fmt.Sprintf("; %s%d of %s ok", seen, ok, plural(len(c.Sources), "source"))
 	if undated > 0 {
 		tail += fmt.Sprintf(", %s with log lines that could not be dated", plural(undated, "source"))
 	}
@@ -299,23 +302,34 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 	return strings.Join(parts, ", ") + tail
 }
 
-// seen counts what is watched: workspaces, or the containers of a machine without an agent framework.
+// seen counts what is watched: workspaces, or the containers or scratch directories of a machine without an agent framework.
+// Empty: nothing that is read can be counted.
 func (c *Check) seen() string {
-	counts, noun := c.Summary.Workspaces, "workspace"
-	if !c.framework {
-		counts, noun = c.Summary.Sandboxes, "container"
-	}
-	total := 0
-	for _, n := range counts {
-		total += n
+	total, one, many := 0, "", ""
+	switch c.counted {
+	case backend.KindWorkspace:
+		one, many = "workspace", "workspaces"
+		total = c.snapshot.State.Workspaces.Len()
+	case backend.KindSandbox:
+		one, many = "container", "containers"
+		for b := range c.snapshot.State.Sandboxes.All() {
+			if b.Judged() {
+				total++
+			}
+		}
+	case backend.KindTmpdir:
+		one, many = "scratch directory", "scratch directories"
+		total = c.snapshot.State.Tmpdirs.Len()
+	default:
+		return ""
 	}
 	switch {
 	case c.unread && total == 0:
-		return "workspaces unknown"
+		return many + " unknown"
 	case c.unread:
-		return plural(total, noun) + " known"
+		return backend.Counted(total, one, many) + " known"
 	}
-	return plural(total, noun)
+	return backend.Counted(total, one, many)
 }
 
 // mostUnread is how many sources the verdict names.
