@@ -179,7 +179,17 @@ func (ev *evaluation) deltas() {
 	for _, e := range ev.st.Events { // a process that was killed inside a sandbox may change nothing that is read of it
 		ev.changed[e.Subject.Kind] = append(ev.changed[e.Subject.Kind], e.Subject)
 	}
-	for _, k := range ev.changed[backend.KindSession] { // whether a session runs decides about its workspaces
+	for _, k := range ev.changed[backend.KindWorkspace] { // a registry that calls a workspace ready contradicts a container that is down
+		for _, b := range ev.st.SandboxesOf(k.Parent) {
+			if b.Class != backend.SandboxRunning {
+				ev.changed[backend.KindSandbox] = append(ev.changed[backend.KindSandbox], b.Key)
+			}
+		}
+	}
+	for _, k := range ev.changed[backend.KindSession] { // whether a session runs decides about its workspaces and sandboxes
+		for _, b := range ev.st.SandboxesOf(k.ID) {
+			ev.changed[backend.KindSandbox] = append(ev.changed[backend.KindSandbox], b.Key)
+		}
 		for w := range ev.st.Workspaces.Of(backend.KindWorkspace, k.Source, k.ID) {
 			ev.changed[backend.KindWorkspace] = append(ev.changed[backend.KindWorkspace], w.Key)
 		}

@@ -102,13 +102,13 @@ func runningSession(t *testing.T) string {
 }
 
 // checkText is what one check prints about a real engine.
-func checkText(t *testing.T, file, state string) string {
+func checkText(t *testing.T, file, state string, more ...string) string {
 	t.Helper()
 	p := testProgram(time.Now)
 	p.Getenv = os.Getenv
 	var out bytes.Buffer
 	p.Stdout = &out
-	p.Run(t.Context(), []string{"check", "--config", file, "--state-dir", state})
+	p.Run(t.Context(), append([]string{"check", "--config", file, "--state-dir", state}, more...))
 	return out.String()
 }
 

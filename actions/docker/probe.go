@@ -138,6 +138,9 @@ func (p *planeProbe) exec(ctx context.Context) bool {
 	if r.trouble == troubleProgram { // which says nothing about the container
 		v.What = p.m.verdict(p.b, r)
 	}
+	if v.Kind == backend.FailWorkDirDangling {
+		v.What = backend.Textf("commands do not run: the working directory %s leads to %s, which is missing; repair makes that again", p.m.clean(p.b.Dir), p.m.clean(p.root.Target))
+	}
 	p.add(v)
 	p.done.Text = v.What
 	if r.trouble == troubleUnlinked {

@@ -70,6 +70,12 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInf
 	if now.Target != "" {
 		c.Identity = append(c.Identity, actions.Fact{Name: factTarget, Value: now.Target})
 	}
+	if d, denied := l.factory.host.Denied(&b.Container, now); denied && (now.State == workdir.Missing || now.State == workdir.Dangling) {
+		at := l.clean(cmp.Or(now.Target, b.Dir))
+		c.Why = backend.Textf("%s is missing, and the container's user %s may not make it: %s", at, l.clean(d.User), l.clean(d.String()))
+		c.Advice = backend.Textf("as root: docker exec -u 0 -w / %s mkdir -p -m 777 %s", backend.ShellWord(b.name), backend.ShellWord(cmp.Or(now.Target, b.Dir)))
+		return
+	}
 	lost := backend.Textf("what was in %s is gone already; the repair makes it again, empty", dir)
 	switch now.State {
 	case workdir.Missing:

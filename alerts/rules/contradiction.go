@@ -100,10 +100,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 			return v
 		}
 	}
-	if v, is := r.ended(env, b, &n); is {
-		return v
-	}
-	return alerts.Verdict{Outcome: alerts.False}
+	return r.ended(env, b, &n)
 }
 
 // reportedLive reports whether a sandbox is reported to be at work: one that sleeps, starts or ended is not expected to answer.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -48,19 +49,22 @@ func needed(env *alerts.Env, b *backend.Sandbox) bool {
 	return !n.known || n.session != nil && n.session.MayRun()
 }
 
-// ended is the verdict about a container that ended or could not start while its session runs; false: it is none.
-func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) (alerts.Verdict, bool) {
-	what, at, is := r.down(env, b)
+// ended is the verdict about a container that ended or could not start while its session runs.
+func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) alerts.Verdict {
 	need := needOf(env, b)
-	if !is || !b.IsSandbox || !need.runs() || hasAnother(env, b, at) {
-		return alerts.Verdict{}, false
+	var w *backend.Workspace
+	if need.session != nil {
+		w = env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})
 	}
-	w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})
-	if w != nil && !n.Proved && !claims(w) {
-		return alerts.Verdict{}, false // its registry says itself that it does not work
+	what, at, is := r.down(env, b, w)
+	if !is || !b.IsSandbox || env.Now.Sub(at) > youngTrouble && !n.Proved {
+		return alerts.Verdict{Outcome: alerts.False}
 	}
-	if env.Now.Sub(at) > youngTrouble && !n.Proved {
-		return alerts.Verdict{}, false
+	if n.Fault == faultDown && n.Proved && !need.known && len(env.HomesOf(b.Key.Source)) > 0 {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its session list is not read"), Note: alerts.NoteOf(n), Recheck: recheckOf(env, b.Key)}
+	}
+	if !need.runs() || hasAnother(env, b, at) || w != nil && !n.Proved && !claims(w) { // the last: its registry says itself that it does not work
+		return alerts.Verdict{Outcome: alerts.False}
 	}
 	due := at.Add(max(r.settle, 2*need.home.Interval))
 	late := !env.Now.Before(due) && !env.ReadAt(&need.session.Meta).Before(at)
@@ -77,17 +81,19 @@ func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradict
 		v.Suspected, v.Why = true, backend.Textf("fires when its session still runs at %s", env.Clock(due))
 		v.Recheck = latestOf(due, env.Now.Add(time.Second))
 	}
-	return v, true
+	return v
 }
 
 // down is how a container came to run no more: it could not start, was killed at its memory limit, or ended with an error.
-// What is stopped by a signal or ends well is stopped on purpose, unless it was used in vain since.
-func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox) (what backend.Safe, at time.Time, is bool) {
+// What is stopped by a signal or ends well is stopped on purpose.
+func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox, w *backend.Workspace) (what backend.Safe, at time.Time, is bool) {
 	at = endedAt(env, b)
 	switch {
 	case !b.StartError.IsEmpty() && (b.Class == backend.SandboxCreated || b.Class == backend.SandboxExited || b.Class == backend.SandboxDead):
 		cause, _ := env.Cause(b.StartReason())
 		return backend.Textf("its container could not start: %s", backend.Clean(cause.String(), 160)), latestOf(at, env.Time(&b.Meta, b.CreatedAt)), true
+	case b.Class == backend.SandboxCreated && r.succeeded(env, b, w, env.Time(&b.Meta, b.CreatedAt)):
+		return backend.Text("its container was never started"), env.Time(&b.Meta, b.CreatedAt), true
 	case b.Class != backend.SandboxExited && b.Class != backend.SandboxDead || at.IsZero():
 		return what, at, false
 	case b.OOMKilled.Or(false):
@@ -96,6 +102,12 @@ func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox) (what backend.
 		return backend.Textf("its container ended with exit code %d", b.ExitCode.Or(0)), at, true
 	}
 	return what, at, false
+}
+
+// succeeded reports whether a registry tells a success of a workspace for which no container runs.
+func (r *contradiction) succeeded(env *alerts.Env, b *backend.Sandbox, w *backend.Workspace, since time.Time) bool {
+	return w != nil && claims(w) && env.Time(&w.Meta, w.LastSuccessAt).After(since.Add(r.settle)) &&
+		!slices.ContainsFunc(env.State.SandboxesOf(b.Session), func(x *backend.Sandbox) bool { return x.Key != b.Key && x.Class == backend.SandboxRunning })
 }
 
 // hasAnother reports whether the session got another container for the same workspace since.

@@ -224,17 +224,17 @@ func (r *contradiction) partedOne(env *alerts.Env, w *backend.Workspace, old *co
 	h := env.State.Source(w.Key.Source)
 	listed := env.State.Source(engine)
 	if n.Seen.IsZero() || n.Sandbox != id {
-		n.Sandbox, n.Seen = id, env.Now
+		n.Sandbox, n.Seen, n.Worked = id, env.Now, env.Time(&w.Meta, w.LastSuccessAt)
+		if gone := env.Ours(left); !left.IsZero() {
+			n.Seen, n.Worked = gone, earlierOf(n.Worked, gone)
+		}
 	}
 	due := n.Seen.Add(max(r.settle, 2*h.Interval, 2*listed.Interval))
 	n.Proved = n.Proved || !env.Now.Before(due) && env.ReadAt(&w.Meta).After(n.Seen) && env.Ours(listed.LastOK).After(n.Seen)
 	n.Fault = faultGone
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: w.Key.Source, Via: engine, Fingerprint: subjectFingerprint(w.Key), Confirmed: env.ReadAt(&w.Meta),
 		Cause: backend.Textf("%s lists it as %s, but its container is gone", backend.Clean(w.Key.Source, 80), w.Reported)}
-	v.Bounds = alerts.Bounds{Earliest: env.Time(&w.Meta, w.LastSuccessAt), Latest: n.Seen}
-	if gone := env.Ours(left); !left.IsZero() {
-		v.Bounds.Latest = gone
-	}
+	v.Bounds = alerts.Bounds{Earliest: n.Worked, Latest: n.Seen}
 	describe(env, w, &v)
 	v.Values, v.Detail, v.Note = "", v.Cause, alerts.NoteOf(&n)
 	v.Evidence = r.partedEvidence(env, w, s, &n, engine, left)

@@ -181,7 +181,7 @@ func TestContradictionCases(t *testing.T) {
 		}, func(b *backend.Sandbox) { b.Class = backend.SandboxAsleep }},
 		{"not started", "", func(s *story) []backend.Verdict {
 			return []backend.Verdict{failed(list, backend.FailWorkDirMissing, s.wall)}
-		}, func(b *backend.Sandbox) { b.Class = backend.SandboxCreated }},
+		}, func(b *backend.Sandbox) { b.Class, b.CreatedAt = backend.SandboxCreated, ago(noon, 0) }},
 		{"another machine", "", func(s *story) []backend.Verdict {
 			return []backend.Verdict{failed(list, backend.FailWorkDirMissing, s.wall)}
 		}, func(b *backend.Sandbox) { b.IsSandbox = false }},
@@ -462,4 +462,55 @@ var contradictionLimits = []limit{
 		s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
 		return s.look()
 	}},
+}
+
+// TestContradictionWhoseSessionIsReadLater: which source answers first does not matter, and what is read of a container need not
+// change after it.
+func TestContradictionWhoseSessionIsReadLater(t *testing.T) {
+	s := begin(t, contradictionRule, exitedRule)
+	s.source("docker", backend.InputContainers)
+	s.boxOf("c1", crashed(s, 3, time.Hour))
+	s.look().quiet(contradictionRule)
+	s.pass(5 * time.Second)
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+	s.look().want(contradictionRule, alerts.StateFiring)
+	s.want(exitedRule, alerts.StateFiring)
+
+	s = begin(t, contradictionRule)
+	s.source("docker", backend.InputContainers)
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+	s.reads("a/box", reading{state: "failed", err: "no container", attempt: time.Minute})
+	s.boxOf("c1", crashed(s, 3, time.Hour))
+	s.look().quiet(contradictionRule)
+	s.pass(5 * time.Second)
+	s.reads("a/box", reading{state: "open", attempt: time.Second, success: time.Second})
+	s.look().want(contradictionRule, alerts.StateFiring)
+}
+
+// TestContradictionOfASuccessWithoutAContainer: a container that ended well is none. One that never started is one where its registry
+// tells a success of its workspace since, and no other container runs for it.
+func TestContradictionOfASuccessWithoutAContainer(t *testing.T) {
+	well := func(s *story) func(*backend.Sandbox) { return crashed(s, 0, 10*time.Minute) }
+	stopped := func(s *story) func(*backend.Sandbox) { return crashed(s, 143, 10*time.Minute) }
+	never := func(s *story) func(*backend.Sandbox) {
+		return func(b *backend.Sandbox) {
+			b.Class, b.Reported, b.CreatedAt, b.StartedAt = backend.SandboxCreated, backend.Text("created"), ago(s.wall, 10*time.Minute), backend.Unknown[time.Time]()
+		}
+	}
+	for name, how := range map[string]func(*story) func(*backend.Sandbox){"ended well": well, "stopped": stopped, "never started": never} {
+		for success, fires := range map[time.Duration]bool{time.Hour: false, time.Minute: true} {
+			for _, other := range []bool{false, true} {
+				s := beginContradiction(t)
+				s.reads("a/box", reading{state: "open", attempt: success, success: success})
+				s.boxOf("c1", how(s))
+				if other {
+					s.boxOf("c2", nil)
+				}
+				s.look()
+				if got := len(s.alerts(contradictionRule)) > 0; got != (fires && !other && name == "never started") {
+					t.Errorf("%s, success %v ago, another %t: told %t", name, success, other, got)
+				}
+			}
+		}
+	}
 }

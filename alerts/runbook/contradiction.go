@@ -158,9 +158,13 @@ func (s *subjectView) containerDown() Check {
 func (s *subjectView) containerGone() Check {
 	q := question{"gone", "Is its container gone?", "the list of containers"}
 	for _, a := range s.led {
-		if a.Rule == "contradiction" && strings.Contains(a.Cause.String(), "container is gone") && len(a.Evidence) > 0 {
-			last := a.Evidence[len(a.Evidence)-1]
-			return q.yes(origin{last.Source, last.At}, "%s", strings.TrimPrefix(last.Text.String(), "observed: "))
+		if a.Rule != "contradiction" || !strings.Contains(a.Cause.String(), "container is gone") {
+			continue
+		}
+		for _, e := range a.Evidence {
+			if fact, observed := strings.CutPrefix(e.Text.String(), "observed: "); observed {
+				return q.yes(origin{e.Source, e.At}, "%s", fact)
+			}
 		}
 	}
 	for _, b := range s.sandboxes {
@@ -218,6 +222,31 @@ func workDir(b *backend.Sandbox) backend.Safe {
 		return backend.Text("its working directory")
 	}
 	return b.WorkDir
+}
+
+// listEvidence is what was answered about the working directory of a sandbox.
+func listEvidence(b *backend.Sandbox) []backend.Safe {
+	if b == nil {
+		return nil
+	}
+	o, _ := b.Proved()
+	v, _ := o.Of(backend.PlaneList)
+	return v.Evidence
+}
+
+// unmakeable reports whether the user of a sandbox may not make its working directory again, so that a repair does not cure.
+func unmakeable(b *backend.Sandbox) bool {
+	return slices.ContainsFunc(listEvidence(b), func(e backend.Safe) bool { return strings.Contains(e.String(), "may not make it") })
+}
+
+// closedDir is the directory that the user of a sandbox may not enter: its working directory or one above it.
+func closedDir(b *backend.Sandbox, dir backend.Safe) backend.Safe {
+	for _, e := range listEvidence(b) {
+		if at, _, is := strings.Cut(e.String(), " has mode "); is && path.IsAbs(at) {
+			return backend.Clean(at, 200)
+		}
+	}
+	return dir
 }
 
 // linkTarget is where the link in place of the working directory leads, as its verdict tells; empty where it does not.
@@ -310,17 +339,29 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
 		d.dont("Don't reset or recreate it: what is left in it is lost.")
-		d.do("Run: sandglass repair %s (makes its target again, empty)", name)
+		target := dir
+		if o, _ := b.Proved(); linkTarget(b, o) != "" {
+			target = backend.Clean(linkTarget(b, o), 200)
+		}
+		if unmakeable(b) {
+			d.do("Make it as root, because its user may not. Run: docker exec -u 0 -w / %s mkdir -p -m 777 %s", name, target)
+		} else {
+			d.do("Run: sandglass repair %s (makes its target again, empty)", name)
+		}
 		elsewhere()
 	case d.is("missing"):
 		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
 		d.dont("Don't reset or recreate it: what is left in it is lost.")
-		d.do("Run: sandglass repair %s (makes %s again, empty)", name, dir)
+		if unmakeable(b) {
+			d.do("Make it as root, because its user may not. Run: docker exec -u 0 -w / %s mkdir -p -m 777 %s", name, dir)
+		} else {
+			d.do("Run: sandglass repair %s (makes %s again, empty)", name, dir)
+		}
 		elsewhere()
 	case d.is("permission"):
 		d.conclude("Its user may not enter its working directory. %s.", d.fact("permission"))
 		d.dont("Don't repair or recreate it: the directory is there.")
-		d.do("Let its user in. As root: docker exec -u 0 -w / %s chmod or chown %s.", name, dir)
+		d.do("Let its user in. Run: docker exec -u 0 -w / %s chmod a+rx %s", name, closedDir(b, dir))
 		elsewhere()
 	case d.is("frozen"):
 		d.conclude("Its main process is frozen. %s.", d.fact("frozen"))

@@ -1,14 +1,24 @@
 package docker
 
 import (
+	"fmt"
+	"hash/fnv"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/backend"
 )
 
-// bookmarkEvents marks until when a process has read the engine's events.
-const bookmarkEvents = "events"
+const (
+	// bookmarkEvents marks until when a process has read the engine's events.
+	bookmarkEvents = "events"
+	// bookmarkFrozen and an id mark since when a main process was seen frozen: a command that looks once finds it with the next one.
+	bookmarkFrozen = "frozen "
+)
+
+// maxFrozen bounds the bookmarks of frozen processes.
+const maxFrozen = 1000
 
 // resumeWithin is how far back a process asks for the events that none saw: the engine remembers few of them.
 const resumeWithin = time.Hour
@@ -16,8 +26,14 @@ const resumeWithin = time.Hour
 // Resume goes on where a former process stopped.
 func (s *Source) Resume(marks []backend.Bookmark) {
 	for _, m := range marks {
-		if n := len(m.Sizes); m.File == bookmarkEvents && n > 0 {
+		n := len(m.Sizes)
+		if n == 0 {
+			continue
+		}
+		if m.File == bookmarkEvents {
 			s.since = m.Sizes[n-1].At
+		} else if id, is := strings.CutPrefix(m.File, bookmarkFrozen); is {
+			s.frozen[id] = m
 		}
 	}
 }
@@ -57,7 +73,22 @@ func (p *poll) removed(ev *lifecycle, id backend.ID) {
 	p.end(ev.id, id)
 }
 
-// bookmark notes until when events were read.
+// bookmark notes until when events were read, and which main processes look frozen.
 func (p *poll) bookmark() {
 	p.r.Bookmarks = []backend.Bookmark{{File: bookmarkEvents, Sizes: []backend.SizeAt{{At: p.r.Started}}}}
+	var frozen []backend.Bookmark
+	for _, e := range p.s.entries {
+		if !e.frozenSince.IsZero() && e.ins != nil {
+			frozen = append(frozen, backend.Bookmark{File: bookmarkFrozen + e.id.Raw(), Head: e.stillness(e.ran), Sizes: []backend.SizeAt{{At: e.frozenSince}}})
+		}
+	}
+	slices.SortFunc(frozen, func(a, b backend.Bookmark) int { return strings.Compare(a.File, b.File) })
+	p.r.Bookmarks = append(p.r.Bookmarks, frozen[:min(len(frozen), maxFrozen)]...)
+}
+
+// stillness identifies a run of a container in which no thread of the main process has run since.
+func (e *cachedContainer) stillness(ran string) uint64 {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, e.started().Or(time.Time{}).UnixNano(), ran) // never fails
+	return h.Sum64()
 }

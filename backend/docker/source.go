@@ -25,7 +25,8 @@ type Source struct {
 	listed   time.Time // our time of the last list, zero: never
 	answered bool      // an engine was there once: from then on its absence is a failure
 	polls    int
-	since    time.Time // until when a former process read events; zero: none did
+	since    time.Time                   // until when a former process read events; zero: none did
+	frozen   map[string]backend.Bookmark // by id: main processes that a former process saw frozen
 	mask     *documentMasker
 	kills    kernelKills
 
@@ -52,7 +53,7 @@ func newSource(o Options, sel selection, deps backend.Deps) *Source {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	life, end := context.WithCancel(context.Background())
-	s := &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, kills: newKernelKills(deps.Now), entries: map[string]*cachedContainer{}, mask: &documentMasker{c: deps.Cleaner, names: map[string]bool{}}, attn: map[backend.ID]bool{},
+	s := &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, kills: newKernelKills(deps.Now), entries: map[string]*cachedContainer{}, frozen: map[string]backend.Bookmark{}, mask: &documentMasker{c: deps.Cleaner, names: map[string]bool{}}, attn: map[backend.ID]bool{},
 		dial: func(a address, d backend.Deps) (engine, error) { return newMoby(a, d) }}
 	s.check = newChecker(o, deps, s.interval())
 	return s

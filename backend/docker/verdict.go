@@ -87,6 +87,9 @@ func (p *poll) rootSeen(e *cachedContainer, r checkResult) {
 		v.Evidence = append(v.Evidence, p.s.mountOf(&r.ins.place, r.ins.place.Dir))
 	case workdir.Dangling:
 		v.Kind, v.What = backend.FailWorkDirDangling, backend.Textf("the working directory %s is a link to %s, which is missing", dir, target)
+		if r.root.Via != "" {
+			v.What = backend.Textf("the working directory %s leads through the link %s to %s, which is missing", dir, p.s.clean(r.root.Via, 200), target)
+		}
 		v.Evidence = append(v.Evidence, p.s.mountOf(&r.ins.place, r.root.Target))
 	case workdir.Unlinked:
 		m, _ := r.ins.place.Covering(r.ins.place.Dir)
@@ -102,7 +105,9 @@ func (p *poll) rootSeen(e *cachedContainer, r checkResult) {
 	case workdir.Unseen:
 		v.Outcome, v.What, v.Evidence = backend.OutcomeNotTried, backend.Textf("the working directory %s cannot be looked at from outside without a side effect", dir), nil
 	}
-	if d := r.root.denial; d != nil {
+	if d := r.root.denial; d != nil && v.Outcome == backend.OutcomeFailed {
+		v.Evidence = append(v.Evidence, backend.Textf("the container's user %s may not make it: %s", p.s.clean(d.User, 60), p.s.clean(d.String(), 300)))
+	} else if d != nil {
 		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailUnauthorised
 		v.What = backend.Textf("the container's user %s may not enter the working directory %s", p.s.clean(d.User, 60), dir)
 		v.Evidence = []backend.Safe{p.s.clean(d.String(), 300)}
@@ -154,10 +159,18 @@ func (p *poll) processSeen(e *cachedContainer, r checkResult) {
 	}
 	if e.frozenSince.IsZero() || e.ran != x.Ran {
 		e.frozenSince, e.ran = r.at, x.Ran
+		if m, known := p.s.frozen[e.id.Raw()]; known && m.Head == e.stillness(x.Ran) && m.Sizes[0].At.Before(r.at) { // a former process saw it first
+			e.frozenSince = m.Sizes[0].At
+		}
 	}
+	delete(p.s.frozen, e.id.Raw())
 	since := r.at.Sub(e.frozenSince)
-	if since < p.s.opt.FrozenAfter.Std() {
-		return // a moment says nothing: what was found before stays
+	if since < p.s.opt.FrozenAfter.Std() { // a moment says nothing: a failure that was found before stays
+		if x.Stopped == x.Threads && (e.process == nil || e.process.Outcome != backend.OutcomeFailed) {
+			v.Outcome, v.Since, v.What = backend.OutcomeUnknown, e.frozenSince, backend.Textf("the main process is stopped; it counts as frozen after %s", backend.Age(p.s.opt.FrozenAfter.Std()))
+			e.process, e.touched = v, true
+		}
+		return
 	}
 	if !e.inspected.After(e.frozenSince) { // a pause that no event told of looks the same
 		e.dirty = true

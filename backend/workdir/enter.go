@@ -1,6 +1,7 @@
 package workdir
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,14 +35,15 @@ type user struct {
 	groups []uint64
 }
 
-// Denied reports whether a container's user certainly cannot enter a working directory that is there.
+// Denied reports whether a container's user certainly cannot enter a working directory that is there, or make one that is missing.
 func (h Host) Denied(c *Container, r Root) (Denial, bool) {
 	name, _, _ := strings.Cut(c.User, ":")
 	number, err := strconv.ParseUint(name, 10, 32)
-	if name == "" || name == "root" || err == nil && number == 0 || r.State != There && r.State != Link {
+	there := r.State == There || r.State == Link
+	if name == "" || name == "root" || err == nil && number == 0 || !there && r.State != Missing && r.State != Dangling {
 		return Denial{}, false
 	}
-	if err == nil && r.Mode.Perm()&0o111 == 0 {
+	if there && err == nil && r.Mode.Perm()&0o111 == 0 {
 		return Denial{Path: c.Dir, Mode: r.Mode, User: c.User}, true
 	}
 	v, local := h.view(c)
@@ -53,10 +55,10 @@ func (h Host) Denied(c *Container, r Root) (Denial, bool) {
 		return Denial{}, false
 	}
 	dir := c.Dir
-	if r.State == Link {
+	if r.Target != "" {
 		dir = r.Target
 	}
-	d, denied := v.denied(who, dir)
+	d, denied := v.denied(who, dir, !there)
 	d.User = c.User
 	return d, denied
 }
@@ -96,16 +98,19 @@ func numbers(status, name string) []uint64 {
 	return out
 }
 
-// denied finds the first directory on a path that a user certainly cannot enter. An access control list can only give more
-// rights within the mask, which is what the mode shows of the group.
-func (v view) denied(who user, dir string) (Denial, bool) {
-	at := "/"
+// denied finds the first directory on a path that a user certainly cannot enter, or make the next one in where that is missing. An
+// access control list can only give more rights within the mask, which is what the mode shows of the group.
+func (v view) denied(who user, dir string, makes bool) (Denial, bool) {
+	at, above := "/", Denial{}
 	for name := range strings.SplitSeq(dir, "/") {
 		at = path.Join(at, name)
 		if !v.near(at) {
 			return Denial{}, false
 		}
 		info, err := v.stat(at)
+		if makes && errors.Is(err, fs.ErrNotExist) {
+			return above, above.Path != ""
+		}
 		if err != nil || !info.IsDir() {
 			return Denial{}, false
 		}
@@ -113,15 +118,21 @@ func (v view) denied(who user, dir string) (Denial, bool) {
 		if !known {
 			return Denial{}, false
 		}
-		mode := info.Mode().Perm()
-		mayOwner, mayGroup, mayOther := mode&0o100 != 0, mode&0o010 != 0, mode&0o001 != 0
-		closed := !mayGroup && (!mayOther || slices.Contains(who.groups, gid))
-		if uid == who.uid {
-			closed = !mayOwner
+		d := Denial{Path: at, Mode: info.Mode(), Owner: fmt.Sprintf("%d:%d", uid, gid)}
+		if who.lacks(0o1, info.Mode(), uid, gid) {
+			return d, true
 		}
-		if closed {
-			return Denial{Path: at, Mode: info.Mode(), Owner: fmt.Sprintf("%d:%d", uid, gid)}, true
+		if above = (Denial{}); who.lacks(0o2, info.Mode(), uid, gid) {
+			above = d
 		}
 	}
 	return Denial{}, false
+}
+
+// lacks reports whether a user certainly lacks a right on what a user and a group own.
+func (u user) lacks(right, mode fs.FileMode, uid, gid uint64) bool {
+	if uid == u.uid {
+		return mode&(right<<6) == 0
+	}
+	return mode&(right<<3) == 0 && (mode&right == 0 || slices.Contains(u.groups, gid))
 }

@@ -127,6 +127,7 @@ func TestLookThroughTheEngine(t *testing.T) {
 		"in memory":                    {Container{Dir: "/dev/shm/x"}, answers{}, Unseen, ""},
 		"through a link into memory":   {Container{Dir: "/a/x"}, answers{"/a": "/dev/shm"}, Unseen, ""},
 		"through a link":               {Container{Dir: "/a/x"}, answers{"/a": "/b", "/b": dir}, Missing, ""},
+		"through a link to nothing":    {Container{Dir: "/d/a/x"}, answers{"/d": dir, "/d/a": "/gone"}, Dangling, "/gone/x"},
 		"on a tmpfs":                   {Container{Dir: "/work/x", Mounts: []Mount{{Kind: "tmpfs", Dest: "/work"}}}, answers{}, Unseen, ""},
 		"beside a bind mount":          {Container{Dir: "/work", Mounts: []Mount{{Kind: "bind", Source: "/s", Dest: "/d"}}}, answers{"/work": dir}, Unseen, ""},
 		"on a volume":                  {Container{Dir: "/work", Mounts: []Mount{{Kind: "volume", Dest: "/work"}}}, answers{"/work": dir}, There, ""},
@@ -185,5 +186,10 @@ func TestDenied(t *testing.T) {
 		if d, is := h.Denied(b, Root{State: There, Mode: fs.ModeDir | x.mode}); is != x.denied {
 			t.Errorf("%+v: %t %s", x, is, d)
 		}
+		b.Dir = "/work/gone"
+		if d, is := h.Denied(b, Root{State: Missing}); is != (x.denied || x.mode&0o002 == 0) {
+			t.Errorf("%+v: make it: %t %s", x, is, d)
+		}
+		b.Dir = "/work"
 	}
 }

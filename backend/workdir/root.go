@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"strings"
 )
 
 // State is what a working directory is. The values are part of a target's identity.
@@ -28,6 +29,7 @@ const (
 type Root struct {
 	State  State
 	Target string      // of a link: where it leads to in the end
+	Via    string      // the link above the working directory that leads to nothing; empty: the directory itself is the link
 	Mode   fs.FileMode // of the directory, where it is there
 	// Looked are the requests to the engine that found it out. Seen is where this machine's kernel showed it, empty: nowhere.
 	Looked []string
@@ -129,6 +131,10 @@ func (h Host) missing(ctx context.Context, c *Container, v view, local bool, sta
 			return Root{}, err
 		case mode&fs.ModeSymlink != 0 && !h.settled(c, v, local, target):
 			return unseen, nil
+		case mode&fs.ModeSymlink != 0 && found.State == Missing:
+			if _, _, err := stat(ctx, target); errors.Is(err, fs.ErrNotExist) { // a link above it leads to nothing
+				return Root{State: Dangling, Target: path.Join(target, strings.TrimPrefix(p, at)), Via: at}, nil
+			}
 		}
 		break
 	}
