@@ -35,7 +35,7 @@ func MaskArgs(argv []string) []string {
 		if is && said != maskShapes(a) {
 			out[i] = said
 		}
-		before += a + " "
+		before += maskShapes(out[i]) + " " // masked, so that it stays as it is with the next
 	}
 	return out
 }

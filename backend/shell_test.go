@@ -22,6 +22,7 @@ func TestMaskArgs(t *testing.T) {
 		"curl -u a:s3cret http://h/":   "curl -u 'a:‹masked›' http://h/",
 		"tool --password hunter22 s-1": "tool --password '‹masked›' s-1", "docker login -p hunter22 reg": "docker login -p '‹masked›' reg",
 		"redis-cli -a hunter22 del s-1": "redis-cli -a '‹masked›' del s-1", "sqlite3 x.db s-1": "sqlite3 x.db s-1",
+		"curl -u bob:s3cret --password hunter22 --token hunter5q --secret Zq9hunter10 https://u:p4ss@h/": "curl -u 'bob:‹masked›' --password '‹masked›' --token '‹masked›' --secret '‹masked›' 'https://‹masked›@h/'",
 		"env X-Api-Key=abcdefgh run": "env 'X-Api-Key=‹masked›' run",
 	} {
 		if got := ShellLine(strings.Split(line, " ")); got != want {

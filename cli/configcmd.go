@@ -111,6 +111,9 @@ func (p *Program) writeHead(b *strings.Builder, c *config.Config, s shared) {
 		kind = ", production"
 	}
 	fmt.Fprintf(b, "Environment: %s%s\n", p.clean(c.Environment), kind)
+	if !c.Local && c.Environment == config.Local().Environment && c.StateDir == "" && s.stateDir == "" {
+		b.WriteString("Warning: alerts and journal are shared with every configuration of this environment, and with none at all; set environment\n")
+	}
 	if dir, err := c.StateDirectory(s.stateDir, p.Getenv); err == nil {
 		fmt.Fprintf(b, "State directory: %s\n", p.clean(dir))
 	} else {

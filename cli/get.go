@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,6 +81,9 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 			if g.watch {
 				return p.watchRows(c.Context(), *s, g, listings, filters)
 			}
+			if g.observe > 0 && g.observe < figuresTake && kind == backend.KindSandbox.Spec().List {
+				p.notice("cpu needs two samples of each container: --observe %s tells it", duration(figuresTake))
+			}
 			return p.reading(c.Context(), *s, g.oneShot, func(r *reading) error {
 				if len(args) == 2 {
 					if err := p.only(r, args[1], &listings[0]); err != nil {
@@ -99,6 +103,9 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 	g.flags(cmd)
 	return cmd
 }
+
+// figuresTake is how long the figures of a container take: two samples of its processor time.
+const figuresTake = 10 * time.Second
 
 // only makes a listing show the one subject that an id means; one that has gone is shown as it was read last.
 func (p *Program) only(r *reading, given string, l *subjects.Listing) error {

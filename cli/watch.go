@@ -73,11 +73,17 @@ type rowWatch struct {
 	filters  []filter.Filter
 }
 
+// movesCursor reports whether the terminal can be cleared.
+func (p *Program) movesCursor() bool {
+	kind := p.Getenv("TERM")
+	return kind != "" && kind != "dumb"
+}
+
 func (w *rowWatch) print(r *reading) error {
 	ctx := views.NewSnapshot(r.now, r.state, r.board)
 	ctx.Events = slices.Clone(r.events)
 	slices.Reverse(ctx.Events)
-	if w.p.Output.Terminal && w.format.word != "jsonl" {
+	if w.p.Output.Terminal && w.p.movesCursor() && w.format.word != "jsonl" {
 		var b bytes.Buffer
 		screen := *w.p
 		screen.Stdout = &b

@@ -44,7 +44,7 @@ func impacts() map[string]string {
 		"sandbox-crash-loop":      "commands in %s are cut off at each restart",
 		"sandbox-exited":          "no command runs in %s",
 		"sandbox-oom":             "commands in %s were killed",
-		"sandbox-start-failed":    "%s does not start: nothing runs in it",
+		"sandbox-start-failed":    "%s cannot start: nothing runs in it",
 		"sandbox-unhealthy":       "not known: the health check fails, commands may work",
 		"source-degraded":         "only the view: a part of this source is not read",
 		"source-down":             "",
