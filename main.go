@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"sandglass/actions"
+	agentuityact "sandglass/actions/agentuity"
 	dockeract "sandglass/actions/docker"
 	"sandglass/actions/operator"
 	tmpdiract "sandglass/actions/tmpdir"
@@ -40,5 +41,5 @@ func kinds() []backend.SourceKind {
 
 // effects are what this program can do, by kind of source.
 func effects() []actions.Kind {
-	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind()}
+	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind(), agentuityact.Kind()}
 }

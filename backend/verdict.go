@@ -70,12 +70,13 @@ const (
 	FailWaking            FailureKind = "waking" // it starts or wakes
 	FailUnauthorised      FailureKind = "unauthorised"
 	FailThrottled         FailureKind = "throttled"
+	FailNoCheckpoint      FailureKind = "no-checkpoint" // it sleeps, and its platform has nothing to bring it back from
 )
 
 // FailureKinds lists all kinds.
 func FailureKinds() []FailureKind {
 	return []FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailControl5xx, FailExecStuckQueued,
-		FailExecTimeout, FailServerFrozen, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled}
+		FailExecTimeout, FailServerFrozen, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint}
 }
 
 // String returns the kind as a person reads it.

@@ -71,7 +71,7 @@ func TestEffectsHaveOnePath(t *testing.T) {
 			return true
 		})
 	}
-	if want := []string{"actions/docker", "actions/operator", "actions/tmpdir"}; !slices.Equal(slices.Sorted(maps.Keys(kinds)), want) {
+	if want := []string{"actions/agentuity", "actions/docker", "actions/operator", "actions/tmpdir"}; !slices.Equal(slices.Sorted(maps.Keys(kinds)), want) {
 		t.Errorf("effects were found in %v, want %v: name the new one here", slices.Sorted(maps.Keys(kinds)), want)
 	}
 	if !maps.Equal(calls, map[string]int{"actions/act.go": 1}) {
@@ -85,6 +85,7 @@ func TestEffectsHaveOnePath(t *testing.T) {
 // fileWriters are the files of the program that may change files, and how. Everything else only reads. All of them write
 // below the state directory or to a file that the command line names, but for actions/tmpdir.
 var fileWriters = map[string][]string{
+	"actions/agentuity/rescue.go":          {"os.MkdirAll", "os.OpenFile", "os.Remove"}, // archives below the state directory
 	"actions/audit/bundle.go":              {"os.MkdirAll", "os.OpenFile", "os.Remove"},
 	"actions/audit/intents.go":             {"lockfile.Remove", "lockfile.TryOpen", "os.MkdirAll"},
 	"actions/audit/journal.go":             {"lockfile.Open", "lockfile.OpenLocked", "lockfile.Truncate", "os.MkdirAll"},

@@ -17,6 +17,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/actions/audit"
+	agentuityact "sandglass/actions/agentuity"
 	dockeract "sandglass/actions/docker"
 	"sandglass/actions/operator"
 	tmpdiract "sandglass/actions/tmpdir"
@@ -51,7 +52,7 @@ func kinds() []backend.SourceKind {
 }
 
 func effects() []actions.Kind {
-	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind()}
+	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind(), agentuityact.Kind()}
 }
 
 // TestTheProgramIsMains holds that these tests run the program that main makes.

@@ -210,6 +210,7 @@ func (p *poll) finish() {
 	if longest := s.sweep.Longest(len(p.subjects())); longest > s.opt.Sweep.Std() {
 		p.note("executions, jobs and events of %d live sandboxes are read every %s: requests_per_second is %v", len(p.subjects()), backend.Age(longest), s.opt.RequestsPerSec)
 	}
+	p.noteAddresses()
 	p.r.At = s.deps.Now()
 }
 

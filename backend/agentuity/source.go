@@ -49,8 +49,10 @@ type Source struct {
 	mu       sync.Mutex
 	alerting map[backend.ID]bool // sandboxes
 	visible  map[backend.ID]bool
-	watched  map[backend.ID]bool // sessions that alert or are looked at
-	reports  []backend.Report    // what logs say, newest last
+	watched  map[backend.ID]bool    // sessions that alert or are looked at
+	reports  []backend.Report       // what logs say, newest last
+	where    map[backend.ID]*region // of several regions: which has a sandbox
+	hubAt    string                 // the base of the Hub
 }
 
 // region is one region's sandbox service.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -42,6 +44,8 @@ type Reply struct {
 	Text       backend.Safe  // the beginning of the body, if it is text for people or programs
 	RetryAfter time.Duration // 0: the server did not say
 	Redirect   string        // the host that a redirect, which is not followed, leads to
+	Header     http.Header
+	Body       []byte // at most 64 kB
 }
 
 // LostError says that a request may have reached the server and that no answer came back.
@@ -96,7 +100,7 @@ func (a *Actor) Send(ctx context.Context, o Order) (*Reply, error) {
 	}
 	defer answer.Body.Close()
 	resp, _ := c.read(ctx, answer, Request{MaxBody: maxErrorBody}, where) // the status says it all; the body only explains
-	reply := &Reply{Status: answer.StatusCode, Text: c.excerpt(resp), RetryAfter: retryAfter(answer.Header, c.deps.Now())}
+	reply := &Reply{Status: answer.StatusCode, Text: c.excerpt(resp), Header: answer.Header, Body: resp.Body, RetryAfter: retryAfter(answer.Header, c.deps.Now())}
 	if to := answer.Header.Get("Location"); to != "" && reply.Status >= 300 && reply.Status < 400 {
 		reply.Redirect = redirectHost(o.URL, to)
 	}
@@ -104,6 +108,41 @@ func (a *Actor) Send(ctx context.Context, o Order) (*Reply, error) {
 		c.secret.forget()
 	}
 	return reply, nil
+}
+
+// Fetch sends an order whose answer is a file, and copies that to a writer, at most limit bytes. The answer of another status
+// than 2xx is a Reply and nothing is copied.
+func (a *Actor) Fetch(ctx context.Context, o Order, to io.Writer, limit int64) (reply *Reply, size int64, err error) {
+	c := a.c
+	u, err := ParseURL(o.URL)
+	if err != nil {
+		return nil, 0, c.fail(backend.ErrInvalid, "", err)
+	}
+	where := redact(u)
+	req, err := c.build(ctx, o.Method, u, Request{Header: o.Header, Accept: "*/*"})
+	if err != nil {
+		return nil, 0, err
+	}
+	req.Header.Set("Accept-Encoding", "identity")
+	answer, err := c.http.Do(req)
+	if err != nil {
+		return nil, 0, c.transportError(ctx, where, err, 0)
+	}
+	defer answer.Body.Close()
+	reply = &Reply{Status: answer.StatusCode, Header: answer.Header, RetryAfter: retryAfter(answer.Header, c.deps.Now())}
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		resp, _ := c.read(ctx, answer, Request{MaxBody: maxErrorBody}, where) // the status says it all; the body only explains
+		reply.Text, reply.Body = c.excerpt(resp), resp.Body
+		return reply, 0, nil
+	}
+	size, err = io.Copy(to, &bounded{r: answer.Body, left: limit})
+	switch {
+	case errors.Is(err, errTooLarge):
+		return reply, size, c.fail(backend.ErrInvalid, where, fmt.Errorf("the file is larger than %s", sizeText(limit)))
+	case err != nil:
+		return reply, size, c.bodyError(ctx, where, err, size)
+	}
+	return reply, size, nil
 }
 
 // Cleaner masks the acting credential too.

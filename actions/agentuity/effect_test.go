@@ -1,0 +1,297 @@
+package agentuity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/backendtest"
+	"sandglass/backend/fleet"
+)
+
+const boxID = "sbx_1"
+
+// world is a platform that answers by method and path.
+type world struct {
+	t      *testing.T
+	clock  *backendtest.Clock
+	url    string
+	state  string
+	mu     sync.Mutex
+	routes map[string]func(*http.Request) (int, string)
+	asked  []string
+}
+
+func (w *world) SandboxBase(backend.ID) (base, org string)           { return w.url, "org_1" }
+func (w *world) HubBase() (base, org string, err error)              { return w.url, "org_1", nil }
+func (w *world) Directory() string                                   { return "/home/agentuity" }
+func (w *world) ID() string                                          { return "agentuity" }
+func (w *world) Poll(context.Context) (r backend.Reading, err error) { return r, nil }
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, clock: backendtest.NewClock(time.Now()), state: t.TempDir(), routes: map[string]func(*http.Request) (int, string){}}
+	srv := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		w.asked = append(w.asked, r.Method+" "+r.URL.Path)
+		f := w.routes[r.Method+" "+r.URL.Path]
+		w.mu.Unlock()
+		if r.Header.Get("Authorization") != "Bearer acting-key-12345" {
+			out.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		out.Header().Set("x-session-id", "sess_test")
+		if f == nil {
+			out.WriteHeader(http.StatusNotFound)
+			_, _ = out.Write([]byte(`{"success":false,"message":"sandbox not found","code":"SANDBOX_NOT_FOUND"}`))
+			return
+		}
+		status, body := f(r)
+		out.WriteHeader(status)
+		_, _ = out.Write([]byte(body))
+	}))
+	t.Cleanup(srv.Close)
+	w.url = srv.URL
+	return w
+}
+
+func (w *world) set(route string, status int, body string) {
+	w.setFunc(route, func(*http.Request) (int, string) { return status, body })
+}
+
+func (w *world) setFunc(route string, f func(*http.Request) (int, string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.routes[route] = f
+}
+
+// sample serves the answer of a synthetic exchange of the source's testdata.
+func (w *world) sample(route, name string) {
+	w.t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "backend", "agentuity", "testdata", name+".json"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var s struct {
+		Response struct {
+			Status int
+			Body   json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		w.t.Fatal(err)
+	}
+	w.set(route, s.Response.Status, string(s.Response.Body))
+}
+
+func (w *world) status(word string) {
+	w.set("GET /sandbox/"+boxID, 200, `{"success":true,"data":{"sandboxId":"`+boxID+`","status":"`+word+`","runtime":{"id":"srt_1","name":"bun:1"},"timeout":{"idle":"10m0s"},"networkPort":4096,"networkEnabled":true,"metadata":{"owner":"a"}}}`)
+	w.set("GET /sandbox/status/"+boxID, 200, `{"success":true,"data":{"sandboxId":"`+boxID+`","status":"`+word+`"}}`)
+}
+
+func (w *world) asks(part string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.asked {
+		if strings.Contains(a, part) {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *world) parts(verbs ...actions.Verb) map[actions.Verb]actions.Part {
+	w.t.Helper()
+	site := actions.Site{Source: w, Allowed: verbs, StateDir: w.state, Options: backendtest.Options[Options](func(o *Options) { o.Act.Env = "ACT" }),
+		Deps: backend.Deps{ID: "agentuity", Now: time.Now, Dial: (&net.Dialer{}).DialContext, Getenv: func(string) string { return "acting-key-12345" }}}
+	parts, missing, err := Kind().Build(site)
+	if err != nil || len(missing) > 0 || len(parts) != len(verbs) {
+		w.t.Fatalf("parts %v, missing %v: %v", len(parts), missing, err)
+	}
+	return parts
+}
+
+func (w *world) do(v actions.Verb, state string) (actions.Done, error) {
+	w.t.Helper()
+	e, err := w.parts(v)[v].Open(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return e.Do(ctx, actions.Target{Key: backend.Key{Kind: backend.KindSandbox, Source: "agentuity", ID: backend.MustID(boxID)},
+		Identity: []actions.Fact{{Name: "id", Value: boxID}, {Name: factState, Value: state}}}, actions.Params{})
+}
+
+// TestResumeIsVerified: accepted is not healthy. Only a status and a directory that answers prove it.
+func TestResumeIsVerified(t *testing.T) {
+	w := newWorld(t)
+	w.status("suspended")
+	w.setFunc("POST /sandbox/"+boxID+"/resume", func(*http.Request) (int, string) {
+		w.status("idle")
+		return 200, `{"success":true}`
+	})
+	w.sample("GET /fs/list/"+boxID, "healthy_fs_list")
+	done, err := w.do(actions.Resume, "suspended")
+	if err != nil || !done.Proved || len(done.Observed) != 2 || !strings.Contains(done.Text.String(), "/home/agentuity has 4 entries") {
+		t.Errorf("resumed: %+v %v", done, err)
+	}
+	w.status("suspended")
+	w.sample("GET /fs/list/"+boxID, "zombie_fs_list_404")
+	done, err = w.do(actions.Resume, "suspended")
+	if err == nil || done.Proved || done.Observed[1].Kind != backend.FailMountGone || !strings.Contains(err.Error(), "mount is gone") {
+		t.Errorf("accepted and broken: %+v %v", done, err)
+	}
+	if _, err = w.do(actions.Resume, "paused"); !isChanged(err) {
+		t.Errorf("another status than planned: %v", err)
+	}
+}
+
+func isChanged(err error) bool {
+	var changed *actions.ChangedError
+	return errors.As(err, &changed)
+}
+
+// TestConflictsAreToldApart: for good, for now, for another reason.
+func TestConflictsAreToldApart(t *testing.T) {
+	w := newWorld(t)
+	route := "POST /sandbox/" + boxID + "/resume"
+	events := func(ago time.Duration) {
+		w.set("GET /sandbox/sandboxes/"+boxID+"/events", 200, `{"success":true,"data":{"events":[{"type":"suspend","createdAt":"`+time.Now().Add(-ago).UTC().Format(time.RFC3339)+`"}]}}`)
+	}
+	w.status("suspended")
+	w.sample(route, "resume_409_no_checkpoint")
+	done, err := w.do(actions.Resume, "suspended")
+	if err == nil || len(done.Observed) != 1 || done.Observed[0].Kind != backend.FailNoCheckpoint || !strings.Contains(err.Error(), "trying again does not help") || !strings.Contains(err.Error(), "trace sess_test") {
+		t.Errorf("no checkpoint: %+v %v", done, err)
+	}
+	w.sample(route, "resume_409_checkpoint_pending")
+	events(40 * time.Second)
+	if _, err := w.do(actions.Resume, "suspended"); err == nil || !strings.Contains(err.Error(), "not stored yet: resume it again in a minute") {
+		t.Errorf("soon after the suspend: %v", err)
+	}
+	events(time.Hour)
+	if _, err := w.do(actions.Resume, "suspended"); err == nil || !strings.Contains(err.Error(), "may be missing") {
+		t.Errorf("long after the suspend: %v", err)
+	}
+	w.setFunc(route, func(*http.Request) (int, string) { w.status("idle"); return 409, `{"message":"A conflict occurred"}` })
+	if _, err := w.do(actions.Resume, "suspended"); !isChanged(err) {
+		t.Errorf("somebody else resumed it: %v", err)
+	}
+}
+
+// TestOtherOrders: pause with its fields beside data, destroy, replace with the old configuration, rescue.
+func TestOtherOrders(t *testing.T) {
+	w := newWorld(t)
+	w.status("idle")
+	w.sample("POST /sandbox/"+boxID+"/pause", "pause_200")
+	done, err := w.do(actions.Pause, "idle")
+	if err != nil || !strings.Contains(done.Text.String(), "suspended, checkpoint ckpt_4a8f56bbfb0b1b3d") || !strings.Contains(done.Notes[0].String(), "2026-04-05T01:10:00Z") {
+		t.Errorf("pause: %+v %v", done, err)
+	}
+	var made map[string]any
+	w.setFunc("POST /sandbox", func(r *http.Request) (int, string) {
+		_ = json.NewDecoder(r.Body).Decode(&made)
+		return 201, `{"success":true,"data":{"sandboxId":"sbx_2","status":"creating"}}`
+	})
+	w.set("GET /sandbox/status/sbx_2", 200, `{"success":true,"data":{"status":"idle"}}`)
+	w.sample("GET /fs/list/sbx_2", "healthy_fs_list")
+	done, err = w.do(Replace, "idle")
+	if err != nil || !done.Proved || !strings.Contains(done.Text.String(), "the new sandbox is sbx_2") || made["runtimeId"] != "srt_1" || made["metadata"].(map[string]any)["owner"] != "a" || made["network"].(map[string]any)["port"] != 4096.0 {
+		t.Errorf("replace: %+v %v with %v", done, err, made)
+	}
+	w.set("GET /fs/download/"+boxID, 200, "an archive")
+	done, err = w.do(Rescue, "idle")
+	file := strings.TrimPrefix(done.Text.String(), "10 B in ")
+	if b, read := os.ReadFile(file); err != nil || read != nil || string(b) != "an archive" {
+		t.Errorf("rescue: %+v %v %v", done, err, read)
+	}
+	w.sample("GET /fs/download/"+boxID, "zombie_fs_list_404")
+	if _, err = w.do(Rescue, "idle"); err == nil || !strings.Contains(err.Error(), "its mount is gone") {
+		t.Errorf("rescue without a mount: %v", err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(w.state, rescueDir)); len(left) != 1 {
+		t.Errorf("%d archives are left", len(left))
+	}
+	w.setFunc("DELETE /sandbox/"+boxID, func(*http.Request) (int, string) { w.status("terminated"); return 204, "" })
+	if done, err = w.do(actions.Destroy, "idle"); err != nil || !done.Proved {
+		t.Errorf("destroy: %+v %v", done, err)
+	}
+}
+
+// TestProbeNeverRepeats: a command is sent once, whatever is answered, and only where the directory answers.
+func TestProbeNeverRepeats(t *testing.T) {
+	w := newWorld(t)
+	w.status("idle")
+	w.sample("GET /fs/list/"+boxID, "healthy_fs_list")
+	for _, name := range []string{"zombie_execute_500", "zombie_execute_500_error_key"} {
+		w.sample("POST /sandbox/"+boxID+"/execute", name)
+		before := w.asks("/execute")
+		done, err := w.do(actions.Probe, "idle")
+		v, _ := backend.Observation{Verdicts: done.Observed}.Of(backend.PlaneExec)
+		if err != nil || v.Outcome != backend.OutcomeFailed || w.asks("/execute") != before+1 {
+			t.Errorf("%s: %+v %v, sent %d times", name, v, err, w.asks("/execute")-before)
+		}
+	}
+	w.sample("POST /sandbox/"+boxID+"/execute", "execute_auto_resumed")
+	w.set("GET /sandbox/execution/exe_205e01f0eb982097f9b11536ae140de21b025bbf3227af11becdcbc9fe04", 200, `{"success":true,"data":{"status":"completed","exitCode":0}}`)
+	done, err := w.do(actions.Probe, "idle")
+	if v, _ := (backend.Observation{Verdicts: done.Observed}).Of(backend.PlaneExec); err != nil || v.Outcome != backend.OutcomeOK {
+		t.Errorf("works: %+v %v", v, err)
+	}
+	w.sample("GET /fs/list/"+boxID, "zombie_fs_list_404")
+	before := w.asks("/execute")
+	if _, err := w.do(actions.Probe, "idle"); err != nil || w.asks("/execute") != before {
+		t.Errorf("a command was sent to a sandbox without a mount: %v", err)
+	}
+}
+
+// TestNudgesAreRefused with the reason, and so is what would wake or cannot help.
+func TestNudgesAreRefused(t *testing.T) {
+	now := time.Now()
+	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID(boxID)}}, Name: backend.Text("agent"), IsSandbox: true,
+		Reported: backend.Text("idle"), Class: backend.SandboxRunning}
+	session := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "a", ID: backend.MustID("codesess_1")}}, Status: backend.Text("error"),
+		Hub: &backend.HubSession{Sandbox: backend.MustID(boxID), Driver: backend.Known(false)}}
+	nudge := &backend.Execution{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindExecution, Source: "a", Parent: backend.MustID(boxID), ID: backend.MustID("exe_1")}},
+		Work: backend.Work{Within: backend.KindSandbox, Class: backend.WorkQueued, Nudge: true}}
+	why := func(v actions.Verb, k backend.Key, r backend.Reading) string {
+		r.Source, r.At = "a", now
+		r.Sandboxes, r.Sessions = []*backend.Sandbox{box}, []*backend.Session{session}
+		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "a", Config: &backend.SourceConfig{Kind: "agentuity", Interval: time.Minute}},
+			{Source: "a", Reading: &r, Ended: backend.Instant{Wall: now}}}, backend.Instant{Wall: now})
+		return targetReader{v}.Look(context.Background(), actions.Question{Keys: []backend.Key{k}, State: st, Now: now})[0].Why.String()
+	}
+	if got := why(Wake, session.Key, backend.Reading{}); got != "" {
+		t.Errorf("a wake is refused: %s", got)
+	}
+	if got := why(Wake, session.Key, backend.Reading{Executions: []*backend.Execution{nudge}}); !strings.Contains(got, "1 nudge is queued in its sandbox already") {
+		t.Errorf("with a queued nudge: %q", got)
+	}
+	if got := why(actions.Probe, box.Key, backend.Reading{Executions: []*backend.Execution{nudge}}); !strings.Contains(got, "queued in it") {
+		t.Errorf("probe with a queue: %q", got)
+	}
+	if got := why(actions.Resume, box.Key, backend.Reading{}); !strings.Contains(got, "there is nothing to resume") {
+		t.Errorf("resume of a live one: %q", got)
+	}
+	box = box.WithObserved([]backend.Verdict{{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailMountGone, At: now}})
+	box.Meta.Rev = 0
+	if got := why(Wake, session.Key, backend.Reading{}); !strings.Contains(got, "the mount of its sandbox is gone") {
+		t.Errorf("wake without a mount: %q", got)
+	}
+	if got := why(Rescue, box.Key, backend.Reading{}); !strings.Contains(got, "no file of it can be read") {
+		t.Errorf("rescue without a mount: %q", got)
+	}
+}

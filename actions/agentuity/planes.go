@@ -1,0 +1,205 @@
+package agentuity
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+)
+
+const (
+	wakeWithin = 40 * time.Second // how long a resumed sandbox may take to be reported live
+	askAgain   = 2 * time.Second
+)
+
+// verified looks at a sandbox plane by plane after an order that was accepted: status, filesystem, queue. Accepted is not healthy.
+func (c *client) verified(ctx context.Context, t actions.Target, accepted backend.Literal) (actions.Done, error) {
+	done := actions.Done{Text: backend.Text(accepted)}
+	status := c.control(ctx, t.Key.ID, wakeWithin)
+	done.Observed = append(done.Observed, status)
+	if status.Outcome == backend.OutcomeOK {
+		list := c.list(ctx, t.Key.ID)
+		done.Observed = append(done.Observed, list)
+		if list.Outcome == backend.OutcomeOK {
+			done.Proved = true
+			done.Text = backend.Textf("%s; %s; %s", done.Text, status.What, list.What)
+		}
+	}
+	done.Steps = steps(done.Observed, backend.PlaneControl, backend.PlaneList)
+	for _, v := range done.Observed {
+		if v.Outcome == backend.OutcomeFailed {
+			return done, fmt.Errorf("%s; but %s fails: %s", done.Text, v.Plane, v.What)
+		}
+	}
+	if !done.Proved {
+		done.Text = backend.Textf("%s; whether it works is not known yet", done.Text)
+	}
+	return done, nil
+}
+
+// steps are verdicts as the steps of a result.
+func steps(found []backend.Verdict, planes ...backend.Plane) []actions.Step {
+	o := backend.Observation{Verdicts: backend.MergeVerdicts(found)}
+	var out []actions.Step
+	for _, plane := range planes {
+		v, tried := o.Of(plane)
+		s := actions.Step{Name: backend.Clean(plane.String(), 40), Plane: plane, Result: actions.StepNotTried, Said: v.What}
+		switch {
+		case tried && v.Outcome == backend.OutcomeOK:
+			s.Result, s.Took = actions.StepOK, v.Took
+		case tried && v.Outcome == backend.OutcomeFailed:
+			s.Result, s.Took = actions.StepFailed, v.Took
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// control asks for the status of a sandbox until it is live, at most for some time.
+func (c *client) control(ctx context.Context, id backend.ID, within time.Duration) backend.Verdict {
+	began := c.now()
+	v := backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeUnknown, Passive: true}
+	for {
+		r, err := c.send(ctx, http.MethodGet, "/sandbox/status/"+segment(id), nil, nil)
+		v.At = c.now()
+		v.Took = v.At.Sub(began)
+		switch {
+		case err != nil:
+			v.What = c.clean(err.Error(), 300)
+		case r.Status >= 500:
+			v.Outcome, v.Kind, v.What = backend.OutcomeFailed, backend.FailControl5xx, backend.Textf("its status route answers %d", r.Status)
+			v.Evidence = []backend.Safe{backend.Clean(c.said(r), 400)}
+			return v
+		case !r.ok():
+			v.What = backend.Clean(c.said(r), 400)
+			return v
+		case slices.Contains([]string{"idle", "running"}, r.text("status")):
+			v.Outcome, v.What = backend.OutcomeOK, backend.Textf("it is reported %s", c.clean(r.text("status"), 60))
+			return v
+		default:
+			v.Kind, v.What = backend.FailWaking, backend.Textf("it is still reported %s", c.clean(r.text("status"), 60))
+		}
+		if c.now().Sub(began) >= within || !wait(ctx, askAgain) {
+			return v
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// list lists one directory of a live sandbox.
+func (c *client) list(ctx context.Context, id backend.ID) backend.Verdict {
+	began := c.now()
+	dir := c.factory.source.Directory()
+	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown}
+	r, err := c.send(ctx, http.MethodGet, "/fs/list/"+segment(id), url.Values{"path": {dir}}, nil)
+	v.At = c.now()
+	v.Took = v.At.Sub(began)
+	if err != nil {
+		v.What = c.clean(err.Error(), 300)
+		return v
+	}
+	if r.ok() && r.data.Get("files").Kind() == '[' {
+		n := 0
+		for range r.data.Get("files").Elements() {
+			n++
+		}
+		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("%s has %s", c.clean(dir, 200), backend.Counted(n, "entry", "entries"))
+		return v
+	}
+	v.Evidence = []backend.Safe{backend.Clean(c.said(r), 400)}
+	if mountGone(r.message) {
+		v.Outcome, v.Kind, v.What = backend.OutcomeFailed, backend.FailMountGone, backend.Textf("its mount is gone: %s", c.clean(r.message, 200))
+		return v
+	}
+	v.What = backend.Textf("whether %s can be listed is not known: the platform answered %d", c.clean(dir, 200), r.Status)
+	return v
+}
+
+// The command of a probe: it does nothing, and nothing keeps its output.
+func harmless() any {
+	return map[string]any{"command": []string{"true"}, "timeout": "10s", "stream": map[string]string{"stdout": "ignore", "stderr": "ignore"}}
+}
+
+// probe looks at status and directory, and runs one command, once: it is never sent again, whatever the answer.
+func (c *client) probe(ctx context.Context, t actions.Target, _ *reply) (actions.Done, error) {
+	done := actions.Done{Proved: true}
+	add := func(v backend.Verdict) backend.Verdict {
+		done.Observed = append(done.Observed, v)
+		return v
+	}
+	status := add(c.control(ctx, t.Key.ID, 0))
+	list := backend.Verdict{}
+	if status.Outcome == backend.OutcomeOK {
+		list = add(c.list(ctx, t.Key.ID))
+	}
+	exec := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeNotTried, What: backend.Text("not run: a step before it did not pass"), At: c.now()}
+	if list.Outcome == backend.OutcomeOK {
+		exec = c.exec(ctx, t.Key.ID)
+	}
+	add(exec)
+	done.Steps = steps(done.Observed, backend.PlaneControl, backend.PlaneList, backend.PlaneExec)
+	done.Text = backend.Observation{Verdicts: backend.MergeVerdicts(done.Observed)}.What()
+	return done, nil
+}
+
+// exec runs the command and reads how it ended.
+func (c *client) exec(ctx context.Context, id backend.ID) backend.Verdict {
+	began := c.now()
+	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown}
+	r, err := c.send(ctx, http.MethodPost, "/sandbox/"+segment(id)+"/execute", nil, harmless())
+	end := func(o backend.Outcome, kind backend.FailureKind, what backend.Safe) backend.Verdict {
+		v.Outcome, v.Kind, v.What, v.At = o, kind, what, c.now()
+		v.Took = v.At.Sub(began)
+		return v
+	}
+	switch {
+	case err != nil:
+		return end(backend.OutcomeUnknown, "", c.clean(err.Error(), 300))
+	case r.Status == http.StatusConflict:
+		return end(backend.OutcomeUnknown, "", backend.Text("another execution runs in it: commands run"))
+	case r.Status >= 500:
+		v.Evidence = []backend.Safe{backend.Clean(c.said(r), 400)}
+		return end(backend.OutcomeFailed, backend.FailControl5xx, backend.Textf("the platform answered %d to a command", r.Status))
+	case !r.ok():
+		return end(backend.OutcomeUnknown, "", backend.Clean(c.said(r), 400))
+	}
+	key := r.text("executionId")
+	for word := r.text("status"); ; {
+		switch backend.WorkClassOf(word) {
+		case backend.WorkSucceeded:
+			return end(backend.OutcomeOK, "", backend.Text("true ran"))
+		case backend.WorkFailed, backend.WorkCancelled:
+			return end(backend.OutcomeFailed, "", backend.Textf("true ended as %s", c.clean(word, 60)))
+		case backend.WorkQueued, backend.WorkRunning, backend.WorkUnknown:
+		}
+		if c.now().Sub(began) > 20*time.Second || key == "" {
+			kind := backend.FailExecTimeout
+			if backend.WorkClassOf(word) == backend.WorkQueued {
+				kind = backend.FailExecStuckQueued
+			}
+			return end(backend.OutcomeFailed, kind, backend.Textf("true is still %s after %s", c.clean(word, 60), backend.Age(c.now().Sub(began))))
+		}
+		if !wait(ctx, askAgain/2) {
+			return end(backend.OutcomeUnknown, "", backend.Text("the run was ended while the command ran"))
+		}
+		now, err := c.send(ctx, http.MethodGet, "/sandbox/execution/"+url.PathEscape(key), url.Values{"wait": {"5s"}}, nil)
+		if err == nil && now.ok() {
+			word = now.text("status")
+		}
+	}
+}

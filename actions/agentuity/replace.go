@@ -1,0 +1,69 @@
+package agentuity
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+// replace makes a new sandbox with the configuration of an old one, and leaves the old one as it is.
+func (c *client) replace(ctx context.Context, t actions.Target, record *reply) (actions.Done, error) {
+	body := configuration(record.data)
+	r, err := c.send(ctx, http.MethodPost, "/sandbox", nil, body)
+	switch {
+	case err != nil:
+		return actions.Done{}, lost(err)
+	case !r.ok():
+		return actions.Done{}, c.refusal(r)
+	}
+	id, err := backend.NewID(r.text("sandboxId"))
+	if err != nil {
+		return actions.Done{Text: backend.Text("the platform accepted it, and its answer names no sandbox: look for the newest one")}, nil
+	}
+	done := actions.Done{Text: backend.Textf("the new sandbox is %s", id.Safe()), Notes: []backend.Safe{
+		backend.Text("set the values of its variables again: no route gives those of the old one safely"),
+		backend.Textf("keep %s until the vendor's support has looked at it", t.Key.ID.Safe())}}
+	status := c.control(ctx, id, wakeWithin)
+	if status.Outcome == backend.OutcomeOK {
+		list := c.list(ctx, id)
+		done.Proved = list.Outcome == backend.OutcomeOK
+		done.Text = backend.Textf("%s; %s; %s", done.Text, status.What, list.What)
+	} else {
+		done.Text = backend.Textf("%s; %s", done.Text, status.What)
+	}
+	return done, nil
+}
+
+// configuration is the body that makes a sandbox like another one. A snapshot brings its own runtime.
+func configuration(old wire.Node) map[string]any {
+	body := map[string]any{}
+	keep := func(name string, n wire.Node) {
+		if n.Exists() && !n.IsNull() {
+			body[name] = json.RawMessage(n.Raw())
+		}
+	}
+	for _, name := range []string{"name", "resources", "timeout", "metadata", "dependencies", "packages"} {
+		keep(name, old.Get(name))
+	}
+	keep("projectId", old.Get("project").Get("id"))
+	if id := old.Get("snapshot").Get("id"); id.Exists() && !id.IsNull() {
+		keep("snapshot", id)
+	} else {
+		keep("runtimeId", old.Get("runtime").Get("id"))
+	}
+	network := map[string]any{}
+	if on, is := old.Get("networkEnabled").Bool(); is {
+		network["enabled"] = on
+	}
+	if port, is := old.Get("networkPort").Float(); is && port > 0 {
+		network["port"] = int(port)
+	}
+	if len(network) > 0 {
+		body["network"] = network
+	}
+	return body
+}

@@ -1,0 +1,75 @@
+package agentuity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+// rescueDir is the directory of archives, below the state directory.
+const rescueDir = "rescue"
+
+// rescue downloads the home directory of a sandbox into an archive that only its owner can read.
+func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (actions.Done, error) {
+	dir := filepath.Join(c.factory.state, rescueDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return actions.Done{}, fmt.Errorf("nothing was read: %w", err)
+	}
+	name := fmt.Sprintf("%s-%s.tar.gz", fileName(t.Key.ID.Raw()), c.now().UTC().Format("20060102T150405.000Z"))
+	file := filepath.Join(dir, name)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return actions.Done{}, fmt.Errorf("nothing was read: %w", err)
+	}
+	size, err := c.download(ctx, t.Key.ID, f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return actions.Done{}, errors.Join(err, os.Remove(file))
+	}
+	return actions.Done{Proved: true, Text: backend.Textf("%s in %s", backend.Bytes(size), backend.Clean(file, 400)),
+		Notes: []backend.Safe{backend.Text("the archive may hold secrets of the sandbox; only your account can read it")}}, nil
+}
+
+// download copies the archive that the platform makes.
+func (c *client) download(ctx context.Context, id backend.ID, to *os.File) (int64, error) {
+	query := url.Values{"path": {c.factory.source.Directory()}, "format": {"tar.gz"}}
+	if c.org != "" {
+		query.Set("orgId", c.org)
+	}
+	r, size, err := c.actor.Fetch(ctx, wire.Order{Method: http.MethodGet, URL: c.base + "/fs/download/" + segment(id) + "?" + query.Encode(), Header: c.header}, to, int64(c.factory.opt.RescueLimit))
+	if err != nil {
+		return 0, err
+	}
+	if r.Status < 200 || r.Status > 299 {
+		a := read(r)
+		if mountGone(a.message) {
+			return 0, fmt.Errorf("no file can be read, its mount is gone: %s", c.said(a))
+		}
+		return 0, errors.New(c.said(a))
+	}
+	if size == 0 {
+		return 0, errors.New("the platform sent an empty archive")
+	}
+	return size, nil
+}
+
+// fileName is an id as a part of a file name.
+func fileName(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '-'
+	}, id[:min(len(id), 100)])
+}
