@@ -50,22 +50,22 @@ const lookCost = "lists one directory of the sandbox: whether that is recorded o
 // specs lists the verbs in the order of the least harm.
 func specs() []actions.Spec {
 	return []actions.Spec{
-		{Verb: Rescue, Of: backend.KindSandbox, Title: "rescue", Effect: "downloads the files of its home directory into an archive in the state directory of Sandglass; changes nothing in it",
-			Cost: "reads all files of the directory: the platform records that", Undo: "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 20, PerMinute: 10},
-		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "asks its status, lists one directory and then runs the command true once, with a limit of 10s; never while something is queued or runs, and never in one that sleeps",
-			Cost: "records one execution, and may restart its idle timeout; it is never repeated", Undo: "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 50},
+		{Verb: Rescue, Of: backend.KindSandbox, Title: "rescue", Effect: "downloads its home directory into an archive below the state directory",
+			Cost: "reads all files of the directory: the platform records that", Undo: "nothing", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 20, PerMinute: 10},
+		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "asks its status, lists one directory, runs the command true once; never behind queued work",
+			Cost: "records one execution, which may restart its idle timeout; true has a limit of 10s and is never repeated", Undo: "nothing", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 50},
 		{Verb: actions.Prove, Of: backend.KindSource, Title: "prove", Makes: true,
-			Effect: "makes a sandbox of its own with the suspect's organisation and runtime, writes, runs a command, lists, reads, pauses and resumes it, and destroys it: this shows whether the platform works",
-			Cost:   "bills one small sandbox for about a minute", Undo: "there is nothing to take back: the sandbox is destroyed at the end", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, PerMinute: 6},
-		{Verb: actions.Resume, Of: backend.KindSandbox, Title: "resume", Effect: "asks the platform to resume the sleeping sandbox, and then looks at status and filesystem: accepted is not healthy",
+			Effect: "makes a sandbox with the suspect's organisation and runtime, tries it plane by plane, pauses, resumes and destroys it",
+			Cost:   "bills one small sandbox for about a minute", Undo: "nothing: it is destroyed at the end", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, PerMinute: 6},
+		{Verb: actions.Resume, Of: backend.KindSandbox, Title: "resume", Effect: "resumes the sleeping sandbox, then looks at status and filesystem",
 			Cost: "bills the sandbox from then on; afterwards " + lookCost, Undo: "pause", Gesture: actions.GestureTwice, Cap: actions.CapShare, PerMinute: 20},
-		{Verb: Wake, Of: backend.KindSession, Title: "wake", Effect: "asks the Hub to resume the session: it resumes the sandbox and signals the driver, and gives up after 120s",
+		{Verb: Wake, Of: backend.KindSession, Title: "wake", Effect: "has the Hub resume its sandbox and signal the driver; the Hub gives up after 120s",
 			Cost: "runs one or two commands in the sandbox", Undo: "pause the sandbox", Gesture: actions.GestureTwice, Cap: actions.CapShare, PerMinute: 20},
-		{Verb: Replace, Of: backend.KindSandbox, Title: "replace", Effect: "makes a new sandbox with the runtime, resources, network, timeouts and metadata of this one, from its snapshot if it has one; the old one stays for the vendor's support",
+		{Verb: Replace, Of: backend.KindSandbox, Title: "replace", Effect: "makes a new sandbox configured like this one, which stays",
 			Cost: "bills a second sandbox", Undo: "destroy the new sandbox", Gesture: actions.GestureYes, Cap: actions.CapShare, Most: 20, PerMinute: 10},
-		{Verb: actions.Pause, Of: backend.KindSandbox, Title: "pause", Effect: "suspends the sandbox with a checkpoint; a broken one may lose its last good checkpoint or be terminated by it",
+		{Verb: actions.Pause, Of: backend.KindSandbox, Title: "pause", Effect: "suspends it; a broken one may lose its last good checkpoint or end",
 			Undo: "resume, if the checkpoint is good", Gesture: actions.GestureName, Cap: actions.CapShare},
-		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy", Effect: "removes the sandbox with its files and checkpoints for good; support cannot look at it afterwards",
+		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy", Effect: "removes it with its files and checkpoints for good",
 			Gesture: actions.GestureName, Cap: actions.CapShare},
 	}
 }

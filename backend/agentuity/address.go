@@ -22,7 +22,7 @@ func (s *Source) HubBase() (base, org string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hubAt == "" {
-		return "", "", errors.New("the Coder Hub is not known: no reading has found it yet, or hub = false")
+		return "", "", errors.New("the Coder Hub is not known: the region has not named it yet, or hub = false")
 	}
 	return s.hubAt, s.opt.Org, nil
 }
