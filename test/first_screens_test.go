@@ -19,6 +19,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/demo"
 	"sandglass/ui"
 	"sandglass/views/theme"
 )
@@ -151,10 +152,38 @@ func (o oneMoment) Latest() (*fleet.State, *alerts.Board)   { return o.v.state, 
 func (oneMoment) Subscribe() (<-chan struct{}, func())      { return make(chan struct{}), func() {} }
 func (oneMoment) SetVisible(viewer string, _ []backend.Key) {}
 
+var demoDir = regexp.MustCompile(`/[-/a-z0-9]*/sandglass-demo-\d+`)
+
 var ports = regexp.MustCompile(`(127\.0\.0\.1:|port )\d{5}`)
 
-// firstScreen is what a console of 80x24 shows first, with its diagnosis.
-func (s *incidentSite) firstScreen(v incidentView) string {
+// TestFirstScreensOfContradictions opens a console of 80x24 on the demo's scenarios about sandboxes that are not what is reported of
+// them, and the page of the first alert.
+func TestFirstScreensOfContradictions(t *testing.T) {
+	for _, scenario := range []string{"workspace-gone", "orphan-containers"} {
+		t.Run(scenario, func(t *testing.T) {
+			s := fixedSite(t)
+			began := s.now()
+			d, err := demo.Start(t.Context(), demo.Options{Workspaces: 300, Seed: 1, Scenario: scenario, Start: began, Clock: func() time.Duration { return s.now().Sub(began) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = d.Close() })
+			v := s.watch(d.Config(), 40)
+			if !slices.ContainsFunc(v.board.Alerts, func(a *alerts.Alert) bool {
+				return a.Rule == "contradiction" && a.State == alerts.StateFiring && a.Severity == alerts.SeverityCritical
+			}) {
+				t.Fatalf("no contradiction fires:\n%s", lines(v.board))
+			}
+			text := s.firstScreen(v)
+			firstScreen(t, text)
+			compareText(t, filepath.Join("test/testdata/first-screens", scenario+".txt"), text)
+			compareText(t, filepath.Join("test/testdata/first-screens", scenario+"-page.txt"), s.firstScreen(v, "R"))
+		})
+	}
+}
+
+// firstScreen is what a console of 80x24 shows first, with its diagnosis, or after some keys.
+func (s *incidentSite) firstScreen(v incidentView, press ...string) string {
 	s.t.Helper()
 	p := testProgram(s.now)
 	m := ui.New(ui.Viewer{Name: "mara", Origin: "bastion-2", Environ: []string{"TERM=xterm-256color"}, Size: ui.Size{Width: 80, Height: 24},
@@ -164,12 +193,15 @@ func (s *incidentSite) firstScreen(v incidentView) string {
 	on.run(m.Init())
 	on.press(tea.WindowSizeMsg{Width: 80, Height: 24})
 	on.until(" first ")
+	for _, key := range press {
+		on.press(tea.KeyPressMsg{Code: []rune(key)[0], Text: key})
+	}
 	content, _ := on.content()
 	var out []string
 	for _, l := range strings.Split(ansi.Strip(content), "\n") {
 		out = append(out, strings.TrimRight(l, " "))
 	}
-	text := strings.ReplaceAll(strings.Join(out, "\n"), s.tree, "/tmp/helix-a")
+	text := demoDir.ReplaceAllString(strings.ReplaceAll(strings.Join(out, "\n"), s.tree, "/tmp/helix-a"), "/tmp/sandglass-demo-1")
 	return ports.ReplaceAllString(text, "${1}40000") + "\n"
 }
 
