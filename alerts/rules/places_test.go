@@ -357,7 +357,7 @@ func TestLeakColdStartGapRestart(t *testing.T) {
 func TestLeakIsBlindWhereNothingNamesIds(t *testing.T) {
 	s := begin(t, leakRule)
 	s.reads("a/box", reading{state: "open", attempt: time.Minute, success: time.Minute})
-	if s.look(); len(s.board.BlindOn("helix")) != 1 || !strings.Contains(s.board.Blind[0].Why.String(), "nothing names the sandbox id") {
+	if s.look(); len(s.board.BlindOn("helix")) != 1 || !strings.Contains(s.board.Blind[0].Why.String(), "reports no sandbox id") {
 		t.Errorf("blind %v", s.board.Blind)
 	}
 	uses(s, "b/box", "acme", "sbx-b", nil)

@@ -57,7 +57,7 @@ func (r *possibleLeak) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Sa
 	if looked == 0 {
 		return backend.Safe{}, false // without workspaces there is nothing to see
 	}
-	return backend.Textf("nothing names the sandbox id or namespace of %s's workspaces: give them in the aggregate route, in a declaration or by a refs source", backend.Clean(h.Key.Source, 80)), true
+	return backend.Textf("%s reports no sandbox id or namespace of its workspaces: give them in the aggregate route, in a declaration or by a refs source", backend.Clean(h.Key.Source, 80)), true
 }
 
 // leakSample bounds the workspaces that are asked whether their source names sandbox ids at all.

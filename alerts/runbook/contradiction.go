@@ -202,7 +202,10 @@ func (s *subjectView) manyAtOnce() Check {
 	if n == 0 {
 		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
 	}
-	return q.yes(at, "%s shows the same: look for a cause outside first", plural(n, "other sandbox"))
+	if n == 1 {
+		return q.yes(at, "1 other sandbox shows the same: look for a cause outside first")
+	}
+	return q.yes(at, "%d other sandboxes show the same: look for a cause outside first", n)
 }
 
 // sameFault reports whether an alert tells the same as the page's first one.

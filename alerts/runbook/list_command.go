@@ -65,32 +65,39 @@ func areWorkspaces(n int) backend.Safe {
 
 // unusedOn counts the workspaces of a provider that work and were not used for long, and gives the command that lists exactly them.
 func (s *subjectView) unusedOn(provider string) (int, backend.Safe) {
-	n, quiet, states := 0, map[string]int{}, map[string]bool{}
+	n, quiet, failing, states := 0, 0, 0, map[string]int{} // of all that were not tried for long
+	word, mixed := "", false
 	for w := range s.State.Workspaces.All() {
 		at, tried := w.LastAttemptAt.Get()
 		if !tried || s.now.Sub(at) <= unusedAfter || provider != "" && s.State.WithStoredProvider(w).Provider.String() != provider {
 			continue
 		}
-		quiet[w.Reported.String()]++
-		if w.Condition(s.now, s.State.LongestOperation) == backend.CondWorking {
+		quiet++
+		states[w.Reported.String()]++
+		works := w.Condition(s.now, s.State.LongestOperation)
+		if works == backend.CondFailing {
+			failing++
+		}
+		if works == backend.CondWorking {
+			mixed = mixed || n > 0 && w.Reported.String() != word
+			word = w.Reported.String()
 			n++
-			states[w.Reported.String()] = true
 		}
 	}
-	var terms []string
+	terms := []string{"attempt>" + backend.Age(unusedAfter)}
 	if provider != "" {
-		terms = append(terms, term("provider", "=", provider))
+		terms = append([]string{term("provider", "=", provider)}, terms...)
 	}
-	exact := false
-	for state := range states { // the registry's word says more than ours
-		if exact = len(states) == 1 && state != "" && quiet[state] == n; exact {
-			terms = append(terms, term("state", "=", state))
-		}
-	}
-	if !exact {
+	switch { // the registry's word says more than ours
+	case quiet == n:
+	case !mixed && word != "" && states[word] == n:
+		terms = append(terms, term("state", "=", word))
+	case quiet == n+failing:
+		terms = append(terms, "!works=failing")
+	default:
 		terms = append(terms, "works=working")
 	}
-	return n, listOf("ws", append(terms, "attempt>"+backend.Age(unusedAfter))...)
+	return n, listOf("ws", terms...)
 }
 
 // evictedOnes lists the evicted workspaces with their errors, by the registry's own word.

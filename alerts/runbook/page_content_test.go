@@ -225,7 +225,7 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 	if waiting < 2 {
 		t.Fatal(waiting)
 	}
-	list := "sandglass get ws --filter 'provider=" + full.String() + " state=open attempt>30m'"
+	list := "sandglass get ws --filter 'provider=" + full.String() + " attempt>30m'"
 	few, many := w, w
 	few.workspaces = slices.Concat(w.workspaces, idle(1, full), idle(5, backend.Text("docker")))
 	many.workspaces = slices.Concat(w.workspaces, idle(waiting, full))

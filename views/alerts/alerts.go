@@ -83,8 +83,8 @@ func calm(f *views.Frame) *kit.Doc {
 	head := kit.Span{Tone: theme.Good, Text: f.Theme.Mark(theme.MarkGood) + " No alert fires."}
 	if unread := f.Board.Unread(f.State); len(unread) > 0 {
 		head = kit.Span{Tone: theme.Warn, Text: f.Theme.Mark(theme.MarkWarn) + " No alert fires. Not read: " + few(unread) + "."}
-	} else if not := notChecked(f.Board); len(not) > 0 {
-		head.Text += " Not checked: " + few(not) + "."
+	} else if s.BlindRule > 0 {
+		head.Text += " " + kit.Count(s.BlindRule, "rule is", "rules are") + " not evaluated."
 	}
 	doc.Line(head)
 	doc.Blank()
@@ -92,30 +92,20 @@ func calm(f *views.Frame) *kit.Doc {
 	doc.Field("watched", kit.Span{Text: kit.Count(s.Workspaces, "workspace", "workspaces") + ", " +
 		kit.Count(s.Sandboxes, one, many) + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
-	if s.BlindRule > 0 {
-		doc.Field("not checked", kit.Span{Text: kit.Count(s.BlindRule, "rule", "rules") + ", at a part of the sources"},
-			kit.Span{Tone: theme.Dim, Text: "; 9 Sources says what is missing"})
-		shown := 0
-		for _, x := range f.Board.Blind {
-			if x.Source == "" || shown == mostBlind {
-				continue
-			}
-			shown++
-			why, _, _ := strings.Cut(x.Why.String(), ": ") // what would help is on 9 Sources
-			doc.Field("", kit.Span{Tone: theme.Dim, Text: "rule " + x.Rule + " on " + x.Source + ": " + why})
+	label, shown := "not evaluated", 0
+	for _, x := range f.Board.Blind {
+		if x.Source == "" || shown == mostBlind {
+			continue
 		}
+		shown++
+		why, _, _ := strings.Cut(x.Why.String(), ": ") // what would help is on 9 Sources
+		doc.Field(label, kit.Span{Text: x.Rule + " on " + x.Source + ": " + why})
+		label = ""
+	}
+	if s.BlindRule > 0 {
+		doc.Field(label, kit.Span{Tone: theme.Dim, Text: "Not urgent: 9 Sources says what to configure."})
 	}
 	return doc
-}
-
-// notChecked names the rules that cannot see, with the source.
-func notChecked(b *alerts.Board) (out []backend.Safe) {
-	for _, x := range b.Blind {
-		if x.Source != "" {
-			out = append(out, backend.Textf("%s on %s", backend.Clean(x.Rule, 80), backend.Clean(x.Source, 80)))
-		}
-	}
-	return out
 }
 
 // few names the first of a list and counts the others.

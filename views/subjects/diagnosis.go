@@ -77,7 +77,11 @@ func (w *writer) concluded(a *alerts.Alert, d *runbook.Diagnosis, asked bool) {
 		w.Field("diagnosis", dim("The diagnosis is not ready yet."))
 		w.Keep(keepDiagnosis)
 	default:
-		w.Field("diagnosis", normal(d.Conclusion.String()))
+		text := d.Conclusion.String()
+		if first, rest, more := strings.Cut(text, ". "); more && !saysMore(rest, BareError(a.Cause.String())) {
+			text = first + "." // the cause has the rest
+		}
+		w.Field("diagnosis", normal(text))
 		w.KeepSentences(keepDiagnosis)
 	}
 }

@@ -18,7 +18,7 @@ func impacts() map[string]string {
 	const fail = "commands in %s fail"
 	return map[string]string{
 		"agent-oom":               "%s lose the work in memory at each restart",
-		"audit-saturation":        "the rejected commands do nothing",
+		"audit-saturation":        "rejected commands do nothing",
 		"capability-mismatch":     fail + ", until the configuration is changed",
 		"capacity":                "new sandboxes do not start",
 		"clock-skew":              "none known: times of this source are wrong here",
@@ -102,9 +102,15 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 
 // logGrowth is how fast a flood fills the log.
 func logGrowth(a *alerts.Alert) string {
+	grows := "the log grows by "
+	for _, e := range a.Evidence {
+		if strings.Contains(e.Text.String(), "rebuilt from") {
+			grows = "repeats are collected, the log grows by "
+		}
+	}
 	for _, e := range a.Evidence {
 		if n, known := e.Value.Get(); known && e.Unit == "B/s" {
-			return "; the log grows by " + backend.Bytes(int64(n+0.5)) + " a second"
+			return "; " + grows + backend.Bytes(int64(n+0.5)) + "/s"
 		}
 	}
 	return "; how fast the log grows is not read"
@@ -153,7 +159,7 @@ func leftovers(c *views.Snapshot) string {
 	if n == 0 {
 		return "; how much space the directories use is not read"
 	}
-	return "; " + kit.Count(n, "scratch directory uses ", "scratch directories use ") + least + backend.Bytes(bytes)
+	return "; scratch directories use " + least + backend.Bytes(bytes)
 }
 
 // down reports whether all containers of an alert are known not to run.
@@ -180,7 +186,7 @@ func evicted(a *alerts.Alert, c *views.Snapshot) string {
 			continue
 		}
 		if m, state := evictedOn(x.Source, c); m > 0 {
-			text += ", " + kit.Number(m) + " on " + x.Source + state
+			text += " and " + kit.Number(m) + " on " + x.Source + state
 			more++
 		}
 	}
@@ -188,7 +194,7 @@ func evicted(a *alerts.Alert, c *views.Snapshot) string {
 	case n > 0:
 		return "; " + counted(n, backend.KindWorkspace) + " lost theirs" + pending + text
 	case more > 0:
-		return "; workspaces that lost theirs: " + strings.TrimPrefix(text, ", ")
+		return "; workspaces that lost theirs: " + strings.TrimPrefix(text, " and ")
 	}
 	return "; no eviction is seen"
 }

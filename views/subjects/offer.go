@@ -140,7 +140,7 @@ type unfit struct{ one, many backend.Literal }
 func misfit(v actions.Verb, b *backend.Sandbox) unfit {
 	runs := b.Class == backend.SandboxRunning
 	switch {
-	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead:
+	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead || b.Class == backend.SandboxCreated:
 		return unfit{"it does not run", "they do not run"}
 	case v == actions.Resume && runs:
 		return unfit{"it runs already", "they run already"}

@@ -71,20 +71,21 @@ func stillWork(a *alerts.Alert, c *views.Snapshot) string {
 			}
 		}
 	}
-	if provider == "" {
-		return ""
-	}
 	n := 0
 	for w := range c.State.Workspaces.All() {
 		at, ok := w.LastSuccessAt.Get()
-		if ok && at.After(began) && w.Key.Source == a.Source && !own[w.Key] && w.Provider.String() == provider {
+		if ok && at.After(began) && w.Key.Source == a.Source && !own[w.Key] && (provider == "" || w.Provider.String() == provider) {
 			n++
 		}
 	}
-	if n == 0 {
-		return "; no other one of " + provider + " worked since"
+	of := ""
+	if provider != "" {
+		of = " of " + provider
 	}
-	return "; " + kit.Number(n) + " others of " + provider + " worked since"
+	if n == 0 {
+		return "; no other one" + of + " worked since"
+	}
+	return "; " + kit.Count(n, "other", "others") + of + " worked since"
 }
 
 // atLeast carries over that a figure is a lower bound.

@@ -57,3 +57,21 @@ func TestLongPathsKeepTheirEnd(t *testing.T) {
 		}
 	}
 }
+
+// Beside workspaces that fail the scope counts the others of their provider that worked since.
+func TestTheScopeSaysWhetherOthersWork(t *testing.T) {
+	ws := func(id, provider string, success time.Duration) *backend.Workspace {
+		w := &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "a", Parent: backend.MustID(id), ID: backend.MustID("box")}}}
+		w.Provider, w.LastSuccessAt = backend.Clean(provider, 40), backend.Known(noon.Add(-success))
+		return w
+	}
+	bad, good, old, other := ws("s1", "r2", time.Hour), ws("s2", "r2", time.Minute), ws("s3", "r2", time.Hour), ws("s4", "docker", time.Minute)
+	a := &alerts.Alert{Rule: "hammered-and-failing", Source: "a", State: alerts.StateFiring, SubjectCount: 1, Providers: 1,
+		Bounds: alerts.Bounds{Latest: noon.Add(-10 * time.Minute)}, Subjects: []alerts.Subject{{Key: bad.Key}}}
+	for want, all := range map[string][]*backend.Workspace{"; 1 other of r2 worked since": {bad, good, old, other}, "; no other one of r2 worked since": {bad, old, other}} {
+		c := views.NewSnapshot(noon, &fleet.State{Workspaces: fleet.NewTable(all...)}, &alerts.Board{Alerts: []*alerts.Alert{a}})
+		if got := extent(a, c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
