@@ -194,6 +194,7 @@ func (ev *evaluation) deltas() {
 			ev.changed[backend.KindWorkspace] = append(ev.changed[backend.KindWorkspace], w.Key)
 		}
 	}
+	ev.related()
 	for _, s := range ev.series {
 		if s.Name == backend.MetricLimitKills && !s.Sandbox.IsZero() {
 			for _, h := range ev.st.Sources {
@@ -201,6 +202,47 @@ func (ev *evaluation) deltas() {
 			}
 		}
 	}
+}
+
+// related adds the sandboxes of which something changed that is told elsewhere: their executions and jobs, the sessions of a hub,
+// and what log lines say of them.
+func (ev *evaluation) related() {
+	add := func(source string, id backend.ID) {
+		ev.changed[backend.KindSandbox] = append(ev.changed[backend.KindSandbox], backend.Key{Kind: backend.KindSandbox, Source: source, ID: id})
+	}
+	for _, kind := range []backend.Kind{backend.KindExecution, backend.KindJob} {
+		for _, k := range ev.changed[kind] {
+			add(k.Source, k.Parent)
+		}
+	}
+	for _, k := range ev.changed[backend.KindSession] {
+		if s := ev.st.Session(k); s != nil && s.Hub != nil && !s.Hub.Sandbox.IsZero() {
+			add(k.Source, s.Hub.Sandbox)
+		}
+	}
+	for _, h := range ev.st.Sources {
+		if len(h.Reports) == 0 || ev.env.prior != nil && sameReports(h, ev.env.prior.Source(h.Key.Source)) {
+			continue
+		}
+		for _, x := range h.Reports {
+			for _, o := range ev.st.Sources {
+				if !x.Sandbox.IsZero() && h.ReportsOn(o.Key.Source) {
+					add(o.Key.Source, x.Sandbox)
+				}
+			}
+			if x.Session.IsZero() {
+				continue
+			}
+			for _, b := range ev.st.SandboxesOf(x.Session) {
+				add(b.Key.Source, b.Key.ID)
+			}
+		}
+	}
+}
+
+// sameReports reports whether log lines said nothing new.
+func sameReports(h, before *fleet.SourceHealth) bool {
+	return before != nil && len(before.Reports) > 0 && h.Reports[len(h.Reports)-1] == before.Reports[len(before.Reports)-1] && len(h.Reports) == len(before.Reports)
 }
 
 // gaps finds out which sources' subjects cannot be judged now.

@@ -143,8 +143,8 @@ type StandingRule interface {
 	StandsFor() []string
 	// Behind is the workspace that the subject of a finding belongs to; zero values: not known.
 	Behind(subject backend.Key, note Note) (session, workspace backend.ID)
-	// GatheredBy is the rule's own finding that stands for a finding which many subjects share; the zero Key: none can.
-	GatheredBy(subject backend.Key, note Note) backend.Key
+	// GatheredBy are the rule's own findings of which the first that fires stands for a finding which many subjects share.
+	GatheredBy(subject backend.Key, note Note) []backend.Key
 }
 
 // Alone is what one input shows a rule without any other; the zero value is nothing.

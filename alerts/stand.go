@@ -75,16 +75,17 @@ func (s *stands) gathered(members []*record) string {
 	if len(members) != 1 {
 		return ""
 	}
-	by := s.rule.GatheredBy(members[0].Key, members[0].Note)
-	if by.Kind == "" || by == members[0].Key {
-		return ""
-	}
-	r := s.own.get(by)
-	if r == nil || r.State != StateFiring {
-		return ""
-	}
-	if id, ok := r.group(); ok && s.own.groups[id] != nil {
-		return s.own.groups[id].alert.ID
+	for _, by := range s.rule.GatheredBy(members[0].Key, members[0].Note) {
+		if by == members[0].Key {
+			continue
+		}
+		r := s.own.get(by)
+		if r == nil || r.State != StateFiring {
+			continue
+		}
+		if id, ok := r.group(); ok && s.own.groups[id] != nil {
+			return s.own.groups[id].alert.ID
+		}
 	}
 	return ""
 }

@@ -17,15 +17,23 @@ type ContradictionOptions struct {
 	Common
 	Settle backend.Duration `toml:"settle" doc:"how long a session or registry must go on as before after its container ended, was removed or could not start"`
 	Many   int              `toml:"many" doc:"from how many sandboxes of one source with the same fault they are one incident"`
+	// What cloud platforms tell of a sandbox.
+	UnfinishedResume backend.Duration `toml:"unfinished_resume" doc:"how old a resume must be that a platform deferred, undid or corrected while nothing proves that the sandbox works"`
+	PendingJob       backend.Duration `toml:"pending_job" doc:"how long a job of a cloud sandbox must not begin"`
+	RegionMany       int              `toml:"region_many" doc:"from how many sandboxes of one region with the same signal they are an incident of the region"`
+	RegionWithin     backend.Duration `toml:"region_within" doc:"within which time these must be found"`
 }
 
 func contradictionDefaults() *ContradictionOptions {
-	return &ContradictionOptions{Common: common(alerts.SeverityCritical), Settle: backend.Duration(30 * time.Second), Many: 5}
+	return &ContradictionOptions{Common: common(alerts.SeverityCritical), Settle: backend.Duration(30 * time.Second), Many: 5,
+		UnfinishedResume: backend.Duration(time.Minute), PendingJob: backend.Duration(time.Minute), RegionMany: 3, RegionWithin: backend.Duration(5 * time.Minute)}
 }
 
 func (o *ContradictionOptions) build() (alerts.Rule, error) {
-	r := &contradiction{base: o.base("contradiction", backend.KindSandbox, backend.InputContainers, backend.InputContainers), settle: o.Settle.Std(), many: o.Many}
-	return r, cmp.Or(positive("settle", o.Settle), refuse(o.Many < 2, "many", "must be at least 2"))
+	r := &contradiction{base: o.base("contradiction", backend.KindSandbox, backend.InputContainers, backend.InputContainers), settle: o.Settle.Std(), many: o.Many,
+		unfinished: o.UnfinishedResume.Std(), pendingJob: o.PendingJob.Std(), regionMany: o.RegionMany, regionWithin: o.RegionWithin.Std()}
+	return r, cmp.Or(positive("settle", o.Settle), refuse(o.Many < 2, "many", "must be at least 2"), positive("unfinished_resume", o.UnfinishedResume),
+		positive("pending_job", o.PendingJob), refuse(o.RegionMany < 2, "region_many", "must be at least 2"), positive("region_within", o.RegionWithin))
 }
 
 // contradictionNote is what is remembered of a sandbox that is not what is reported of it.
@@ -41,6 +49,8 @@ type contradictionNote struct {
 	Proved    bool       `json:"proved,omitempty"`
 	Sandbox   backend.ID `json:"sandbox,omitzero"` // of a workspace: its container that is gone
 	Seen      time.Time  `json:"seen,omitzero"`    // steady: when a workspace was first seen without its container
+	Odd       time.Time  `json:"odd,omitzero"`     // steady: since when the platform's events do not fit a resume that went well
+	Region    string     `json:"region,omitempty"` // of a cloud platform
 }
 
 // failedPlane is the failure of one plane. Its times are ours, as they were read.
@@ -48,8 +58,9 @@ type failedPlane struct {
 	Plane  backend.Plane       `json:"plane"`
 	Kind   backend.FailureKind `json:"kind,omitempty"`
 	What   backend.Safe        `json:"what,omitzero"`
-	At     time.Time           `json:"at"`    // when it was last found
-	Times  int                 `json:"times"` // how many observations found it
+	At     time.Time           `json:"at"`             // when it was last found
+	First  time.Time           `json:"first,omitzero"` // steady: when it was first read
+	Times  int                 `json:"times"`          // how many observations found it
 	Former bool                `json:"former,omitempty"`
 }
 
@@ -58,6 +69,10 @@ type contradiction struct {
 	remembers[contradictionNote]
 	settle time.Duration
 	many   int
+
+	unfinished, pendingJob time.Duration
+	regionMany             int
+	regionWithin           time.Duration
 }
 
 // StandsFor lists the lesser alerts about the same sandbox and its workspace.
@@ -74,12 +89,20 @@ func (r *contradiction) Behind(subject backend.Key, note alerts.Note) (session, 
 	return backend.ID{}, backend.ID{}
 }
 
-// GatheredBy is the finding of the incident that many sandboxes with one fault are.
-func (r *contradiction) GatheredBy(subject backend.Key, note alerts.Note) backend.Key {
-	if n := alerts.NoteAs[contradictionNote](note); n != nil && n.Fault != "" {
-		return incidentKey(subject.Source, n.Fault)
+// GatheredBy are the findings of the incidents that many sandboxes with one fault are, those that say most first.
+func (r *contradiction) GatheredBy(subject backend.Key, note alerts.Note) []backend.Key {
+	n := alerts.NoteAs[contradictionNote](note)
+	switch {
+	case n == nil || n.Fault == "":
+		return nil
+	case n.Region == "":
+		return []backend.Key{incidentKey(subject.Source, n.Fault)}
 	}
-	return backend.Key{}
+	var out []backend.Key
+	for _, f := range n.ranked() {
+		out = append(out, regionKey(subject.Source, n.Region, f.fault()))
+	}
+	return out
 }
 
 // Judge compares what an engine reports of a sandbox with what was observed of it.
@@ -95,12 +118,30 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	}
 	n.Session, n.Workspace = b.Session, b.Workspace
 	n.observe(b)
+	next := r.signals(env, b, &n)
+	n.Region = b.Region.String()
+	if len(n.Failed) == 0 && n.Fault != faultDown {
+		n.Proved, n.Fault = false, ""
+	}
+	for i := range n.Failed {
+		if f := &n.Failed[i]; f.First.IsZero() {
+			f.First = env.Now
+		}
+	}
 	if len(n.Failed) > 0 {
 		if v, is := r.observed(env, b, &n); is {
+			v.Recheck = next
 			return v
 		}
 	}
-	return r.ended(env, b, &n)
+	v := r.ended(env, b, &n)
+	if v.Outcome == alerts.False {
+		v.Recheck = latestOf(v.Recheck, next)
+		if !n.Odd.IsZero() {
+			v.Note = alerts.NoteOf(&n)
+		}
+	}
+	return v
 }
 
 // reportedLive reports whether a sandbox is reported to be at work: one that sleeps, starts or ended is not expected to answer.
@@ -135,9 +176,6 @@ func (n *contradictionNote) observe(b *backend.Sandbox) {
 	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return f.At.Before(started) && slices.Contains(mended, f.Kind) })
 	for i := range n.Failed {
 		n.Failed[i].Former = n.Failed[i].At.Before(started)
-	}
-	if len(n.Failed) == 0 && n.Fault != faultDown {
-		n.Proved, n.Fault = false, ""
 	}
 }
 
@@ -186,30 +224,14 @@ func counts(v *backend.Verdict) bool {
 	return v.Plane != backend.PlaneControl
 }
 
-// proved reports whether the failures prove that the sandbox does not work. One command that did not end in time, and a
-// queue or driver alone, only suggest it.
-func (n *contradictionNote) proved() bool {
-	if len(n.Failed) > 1 {
-		return true
-	}
-	f := n.Failed[0]
-	switch {
-	case f.Kind == backend.FailServerFrozen, f.Kind == backend.FailGone:
-		return true
-	case f.Plane == backend.PlaneQueue, f.Plane == backend.PlaneDriver:
-		return false
-	}
-	return f.Kind != backend.FailExecTimeout || f.Times > 1
-}
-
 // observed is the verdict about a sandbox of which a plane failed; false: it is none.
 func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) (alerts.Verdict, bool) {
-	if !n.Proved && (!reportedLive(b) || !needed(env, b)) {
+	if !n.Proved && (!reportedLive(b) && len(b.Views) < 2 || !needed(env, b)) {
 		return alerts.Verdict{}, false
 	}
 	n.Proved = n.Proved || n.proved()
 	worst := n.worst()
-	n.Fault = cmp.Or(string(worst.Kind), string(worst.Plane))
+	n.Fault = worst.fault()
 	if at := lastSuccess(env, b); worst.lacksFiles() && at.After(steadyOf(env, b, n.Worked)) && at.Before(steadyOf(env, b, n.Began)) {
 		n.Worked = env.Display(at) // what fails now worked then
 	}
@@ -223,14 +245,26 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	v.Detail = v.Cause
 	if !n.Proved {
 		v.Suspected, v.Why = true, backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b))
+		if onPlatform(b) {
+			v.Why = backend.Text("fires with a second sign, such as a mount that is gone")
+		}
+		if n.minor() {
+			v.Severity = alerts.SeverityWarning
+		}
 	}
 	return v, true
 }
 
-// worst is the failure that says most: a kind says more than none, and commands and files more than what serves them.
-func (n *contradictionNote) worst() failedPlane {
+// worst is the failure that says most.
+func (n *contradictionNote) worst() failedPlane { return n.ranked()[0] }
+
+// ranked are the failures, those first that say most: a kind says more than none, commands and files more than what serves
+// them, and what was observed more than what a platform tells.
+func (n *contradictionNote) ranked() []failedPlane {
 	rank := func(f failedPlane) int {
 		switch {
+		case isSignal(f.Plane):
+			return 5 + slices.Index(allSignals(), f.Plane)
 		case f.Former:
 			return 4
 		case f.Kind == "":
@@ -242,8 +276,11 @@ func (n *contradictionNote) worst() failedPlane {
 		}
 		return 0
 	}
-	return slices.MinFunc(n.Failed, func(x, y failedPlane) int { return cmp.Compare(rank(x), rank(y)) })
+	return slices.SortedStableFunc(slices.Values(n.Failed), func(x, y failedPlane) int { return cmp.Compare(rank(x), rank(y)) })
 }
+
+// fault is what sandboxes with the same failure have in common.
+func (f *failedPlane) fault() string { return cmp.Or(string(f.Kind), string(f.Plane)) }
 
 // verdict is what all contradictions about a sandbox have in common. Its fingerprint is the subject's, so that new facts
 // keep the alert.
@@ -325,6 +362,10 @@ var faults = map[backend.FailureKind]backend.Literal{
 func fault(b *backend.Sandbox, f *failedPlane) backend.Safe {
 	text, known := faults[f.Kind]
 	switch {
+	case isSignal(f.Plane):
+		return f.What
+	case f.Plane == backend.PlaneExec && f.Kind == backend.FailControl5xx:
+		return backend.Text("a command in it was refused with a server error")
 	case !known && f.What.IsEmpty():
 		return backend.Textf("%s fails", f.Plane)
 	case !known:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -13,7 +14,7 @@ import (
 // JudgeFleet finds what many sandboxes have in common, and registries that call workspaces ready whose container is gone.
 func (r *contradiction) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	out := r.parted(env, known)
-	return append(out, r.incidents(env, known, out)...)
+	return slices.Concat(out, r.incidents(env, known, out), r.regions(env, known))
 }
 
 // incidentKey is the subject of an incident: a fault that many sandboxes of a source share.
@@ -25,7 +26,8 @@ func incidentKey(source, fault string) backend.Key {
 func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []alerts.Found) []alerts.Found {
 	by := map[backend.Key][]backend.Key{}
 	add := func(k backend.Key, note alerts.Note) {
-		if key := r.GatheredBy(k, note); key.Kind != "" {
+		if n := alerts.NoteAs[contradictionNote](note); n != nil && n.Fault != "" && n.Region == "" {
+			key := incidentKey(k.Source, n.Fault)
 			by[key] = append(by[key], k)
 		}
 	}
@@ -38,7 +40,7 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 	}
 	for k, state := range known.Findings {
 		switch {
-		case k.Kind == backend.KindSource:
+		case k.Kind == backend.KindSource && !ofRegion(k):
 			by[k] = append([]backend.Key{}, by[k]...)
 		case state == alerts.StateFiring && !told[k]:
 			add(k, known.Note(k))
@@ -48,7 +50,7 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 	for _, key := range slices.SortedFunc(maps.Keys(by), backend.Key.Compare) {
 		switch {
 		case len(by[key]) >= r.many:
-			out = append(out, alerts.Found{Key: key, Verdict: r.incident(env, key, by[key], known)})
+			out = append(out, alerts.Found{Key: key, Verdict: r.incident(env, key, by[key], known, "")})
 		case known.Finding(key) == "":
 		default:
 			v := alerts.Verdict{Outcome: alerts.False}
@@ -62,7 +64,7 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 }
 
 // incident is the verdict about a fault of many sandboxes.
-func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend.Key, known alerts.Known) alerts.Verdict {
+func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend.Key, known alerts.Known, shared string) alerts.Verdict {
 	slices.SortFunc(all, backend.Key.Compare)
 	fault := backend.Text("its container is down or gone")
 	bounds, sessions := alerts.Bounds{}, map[backend.ID]bool{}
@@ -72,7 +74,13 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 		first := env.Now
 		if n != nil && len(n.Failed) > 0 {
 			first = env.Ours(n.Began)
-			if text, is := faults[n.worst().Kind]; is {
+			f := n.worst()
+			if i := slices.IndexFunc(n.Failed, func(f failedPlane) bool { return f.fault() == shared }); i >= 0 {
+				f, first = n.Failed[i], n.Failed[i].First
+			}
+			if text, is := sharedFaults[f.Plane]; is && f.Kind == "" {
+				fault = backend.Text(text)
+			} else if text, is := faults[f.Kind]; is {
 				fault = backend.Text(text)
 			}
 		} else if n != nil && !n.Seen.IsZero() {
@@ -89,6 +97,9 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 		}
 	}
 	l.Sessions = len(sessions)
+	if shared != "" {
+		fault = backend.Clean(strings.NewReplacer("its ", "their ", "in it ", "in them ", "it is ", "they are ").Replace(fault.String()), 200)
+	}
 	cause := backend.Textf("many sandboxes at once are reported well, but %s", fault)
 	return alerts.Verdict{Outcome: alerts.True, Source: key.Source, Runbook: "contradiction", Cause: cause, Fingerprint: subjectFingerprint(key),
 		Bounds: bounds, Confirmed: env.Now, Listing: l, Detail: cause,
@@ -289,7 +300,11 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		return nil
 	}
 	src, read := b.Key.Source, env.Display(env.ReadAt(&b.Meta))
-	out := []alerts.Evidence{{Text: backend.Textf("reported: %s lists %s as %s", backend.Clean(src, 80), called(b), reported(b)), Source: src, At: read}}
+	name := called(b)
+	if onPlatform(b) && name != b.Key.Safe() {
+		name = backend.Textf("%s (%s)", name, b.Key.Safe())
+	}
+	out := []alerts.Evidence{{Text: backend.Textf("reported: %s lists %s as %s", backend.Clean(src, 80), name, reported(b)), Source: src, At: read}}
 	need := needOf(env, b)
 	if need.session != nil {
 		w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})
@@ -303,7 +318,13 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 			}
 		}
 	}
-	if !reportedLive(b) && b.Class != backend.SandboxPaused {
+	switch {
+	case onPlatform(b):
+		if s := need.session; s != nil && s.Hub != nil && !s.Hub.Error.IsEmpty() {
+			out = append(out, alerts.Evidence{Text: backend.Textf("reported: the hub keeps the error of session %s: %s", s.Key.Safe(), backend.HubSeconds(s.Hub.Error)), Source: s.Key.Source, At: env.Display(env.ReadAt(&s.Meta))})
+		}
+		out = append(out, platformEvidence(env, b)...)
+	case !reportedLive(b) && b.Class != backend.SandboxPaused:
 		out = append(out, containerEvidence(env, b)...)
 	}
 	return out
@@ -323,6 +344,9 @@ func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict) backe
 		return backend.Textf("%s: %s works", how, v.Plane)
 	case backend.OutcomeFailed:
 	case backend.OutcomeUnknown, backend.OutcomeNotTried:
+		if v.Outcome == backend.OutcomeUnknown && !v.What.IsEmpty() {
+			return backend.Textf("%s: %s", how, v.What)
+		}
 		return backend.Textf("%s: %s is %s", how, v.Plane, v.Outcome)
 	}
 	said := v.What

@@ -1,0 +1,348 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// Signals are planes that nothing observes: what a platform and its hub tell of a sandbox that does not fit its status. They
+// only suggest, and are found anew at each look.
+const (
+	signalResume backend.Plane = "resume" // its newest resume is not finished, or was undone
+	signalJob    backend.Plane = "job"    // a job of it does not begin
+	signalHub    backend.Plane = "hub"    // its hub cannot reach the driver
+	signalViews  backend.Plane = "views"  // the platform's routes differ about it
+)
+
+// allSignals are the signals in the order in which they are told.
+func allSignals() []backend.Plane {
+	return []backend.Plane{signalResume, signalJob, signalHub, signalViews}
+}
+
+func isSignal(p backend.Plane) bool { return slices.Contains(allSignals(), p) }
+
+const (
+	hubWaits    = 150 * time.Second // how long a failed signal counts: the Hub gives a driver 120 s
+	hubGaveUp   = 15 * time.Minute  // how long its line that it gave up counts
+	resumeUndo  = 5 * time.Minute   // an evacuation or suspend so soon after a resume undid it
+	lookedAfter = 20 * time.Second  // an odd event has the directory listed within that time
+)
+
+// onPlatform reports whether a sandbox is one of a platform that tells what it does to it.
+func onPlatform(b *backend.Sandbox) bool {
+	return !b.Region.IsEmpty() || !b.WorkAt.IsZero() || !b.LifecycleAt.IsZero()
+}
+
+// signals brings the signals of a sandbox up to date. It returns when they can change by themselves, zero: never.
+func (r *contradiction) signals(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) (next time.Time) {
+	if !onPlatform(b) {
+		return next
+	}
+	before, was := len(n.Failed), slices.Clone(n.Failed)
+	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return isSignal(f.Plane) })
+	later := func(at time.Time) {
+		if at.After(env.Now) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	raise := func(p backend.Plane, at time.Time, what backend.Safe) { // at is steady
+		wall := env.Display(at)
+		if before == 0 || wall.Before(n.Began) {
+			n.Began, n.Worked = wall, time.Time{}
+		}
+		before++
+		f := failedPlane{Plane: p, What: what, At: wall, Times: 1}
+		if i := slices.IndexFunc(was, func(f failedPlane) bool { return f.Plane == p }); i >= 0 {
+			f.First = was[i].First
+		}
+		n.Failed = append(n.Failed, f)
+	}
+	if at, what, is := oddResume(env, b); !is || !reportedLive(b) || worksSince(env, b, at) {
+		n.Odd = time.Time{}
+	} else {
+		if n.Odd.IsZero() {
+			n.Odd = env.Now
+		}
+		if due := latestOf(at.Add(r.unfinished), n.Odd.Add(lookedAfter)); env.Now.Before(due) {
+			later(due)
+		} else {
+			raise(signalResume, n.Odd, what)
+		}
+	}
+	if reportedLive(b) {
+		if j := pendingJob(env, b); j != nil {
+			since := env.Ours(j.Queued().Latest)
+			if due := since.Add(r.pendingJob); env.Now.Before(due) {
+				later(due)
+			} else {
+				raise(signalJob, since, backend.Textf("job %s is %s since at least %s", j.Key.ID.Safe(), j.Reported, env.Clock(since)))
+			}
+		}
+		if x, until, is := hubLine(env, b); is {
+			later(until)
+			raise(signalHub, env.Ours(x.At), backend.Textf("its hub says: %s", backend.Clean(x.Text.String(), 160)))
+		}
+	}
+	if len(b.Views) > 1 {
+		var all []string
+		for _, v := range b.Views {
+			all = append(all, v.Name.String()+" "+v.Value.String())
+		}
+		raise(signalViews, env.Now, backend.Textf("the platform's routes disagree: %s", backend.Clean(strings.Join(all, ", "), 160)))
+	}
+	return next
+}
+
+// oddResume is the newest thing that the platform tells of a sandbox which does not fit a resume that went well: it postponed
+// the resume, moved or suspended the sandbox right after it, or corrected its record from asleep.
+func oddResume(env *alerts.Env, b *backend.Sandbox) (at time.Time, what backend.Safe, is bool) {
+	var resumed time.Time
+	for _, e := range b.Lifecycle {
+		switch e.Kind {
+		case backend.LifecycleStarted, backend.LifecycleCreated:
+			is, resumed = false, time.Time{}
+		case backend.LifecycleResumed:
+			resumed, at = e.At, e.At
+			deferred, known := e.Deferred.Get()
+			if is = known && deferred; is {
+				what = backend.Textf("its resume of %s was only noted (deferred), and nothing tells that it was carried out", env.Clock(env.Ours(at)))
+			}
+		case backend.LifecycleReconciled:
+			if w := e.Previous.String(); w == "suspended" || w == "paused" {
+				at, is = e.At, true
+				what = backend.Textf("the platform corrected its record from %s at %s, without a start since", e.Previous, env.Clock(env.Ours(at)))
+			}
+		case backend.LifecycleEvacuated, backend.LifecycleSuspended:
+			word := "moved off its host"
+			if e.Kind == backend.LifecycleSuspended {
+				word = "suspended"
+			}
+			if !resumed.IsZero() && e.At.Sub(resumed) < resumeUndo {
+				at, is = e.At, true
+				what = backend.Textf("it was %s at %s, right after a resume, and no resume followed", backend.Clean(word, 40), env.Clock(env.Ours(at)))
+			}
+		case backend.LifecycleCheckpointed, backend.LifecycleDestroyed, backend.LifecycleOther:
+		}
+	}
+	return env.Ours(at), what, is
+}
+
+// worksSince reports whether something proves that a sandbox worked after a steady time: a plane of it that was observed, or an
+// execution that began.
+func worksSince(env *alerts.Env, b *backend.Sandbox, at time.Time) bool {
+	o, _ := b.Proved()
+	for _, v := range o.Verdicts {
+		if v.Outcome == backend.OutcomeOK && v.Plane != backend.PlaneControl && v.Plane != backend.PlaneQueue && env.Ours(v.At).After(at) {
+			return true
+		}
+	}
+	for x := range env.State.Executions.Of(backend.KindExecution, b.Key.Source, b.Key.ID) {
+		if t, known := x.StartedAt.Get(); known && env.Time(&x.Meta, backend.Known(t)).After(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// pendingJob is the job of a sandbox that waits longest although no later one began; nil: none does.
+func pendingJob(env *alerts.Env, b *backend.Sandbox) *backend.Job {
+	var oldest *backend.Job
+	for j := range env.State.Jobs.Of(backend.KindJob, b.Key.Source, b.Key.ID) {
+		if at := j.Queued().Latest; j.Class == backend.WorkQueued && !at.IsZero() && (oldest == nil || at.Before(oldest.Queued().Latest)) {
+			oldest = j
+		}
+	}
+	return oldest
+}
+
+// reportsOf are what log lines said lately of a sandbox or its session, the oldest first.
+func reportsOf(env *alerts.Env, b *backend.Sandbox) []backend.Report {
+	var out []backend.Report
+	for _, h := range env.State.Sources {
+		if len(h.Reports) == 0 || !h.ReportsOn(b.Key.Source) {
+			continue
+		}
+		for _, x := range h.Reports {
+			if x.Sandbox == b.Key.ID || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {
+				out = append(out, x)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(x, y backend.Report) int { return x.At.Compare(y.At) })
+	return out
+}
+
+// hubLine is the newest log line that says that the hub cannot reach the driver of a sandbox, while nothing newer proves that
+// it does; until is when it counts no more.
+func hubLine(env *alerts.Env, b *backend.Sandbox) (x backend.Report, until time.Time, is bool) {
+	o, _ := b.Proved()
+	driver, _ := o.Of(backend.PlaneDriver)
+	for _, c := range reportsOf(env, b) {
+		if !c.Kind.Suspicious() {
+			continue
+		}
+		lasts := hubWaits
+		if c.Kind == backend.ReportDriverTimeout || c.Kind == backend.ReportUnknownSession {
+			lasts = hubGaveUp
+		}
+		end := env.Ours(c.At).Add(lasts)
+		back := driver.Outcome == backend.OutcomeOK && driver.At.After(c.At)
+		if !back && env.Now.Before(end) && !env.Ours(c.At).Before(env.Time(&b.Meta, b.StartedAt)) {
+			x, until, is = c, end, true
+		}
+	}
+	return x, until, is
+}
+
+// proved reports whether the failures prove that the sandbox does not work: one that proves itself, or two that do not depend
+// on each other. One command that did not end in time, a queue, a driver, a command that a platform refused and signals only
+// suggest it. A driver that is gone and a hub that cannot reach it are one fact.
+func (n *contradictionNote) proved() bool {
+	queue, slow := false, false
+	for _, f := range n.Failed {
+		switch {
+		case f.Kind == backend.FailServerFrozen, f.Kind == backend.FailGone:
+			return true
+		case f.Plane == backend.PlaneQueue:
+			queue = true
+		case f.Plane == backend.PlaneDriver, isSignal(f.Plane), f.Kind == backend.FailControl5xx && n.Region != "":
+		case f.Kind == backend.FailExecTimeout && f.Times < 2:
+			slow = true
+		default:
+			return true
+		}
+	}
+	return (queue || slow) && n.failures() > 1
+}
+
+// failures counts what failed; routes that disagree are no failure.
+func (n *contradictionNote) failures() int {
+	c := 0
+	for _, f := range n.Failed {
+		if f.Plane != signalViews {
+			c++
+		}
+	}
+	return c
+}
+
+// minor reports whether no more is suggested than that the driver is gone: the sandbox itself may be well.
+func (n *contradictionNote) minor() bool {
+	return !slices.ContainsFunc(n.Failed, func(f failedPlane) bool {
+		return f.Plane != signalHub && f.Plane != signalViews && f.Plane != signalJob && (f.Plane != backend.PlaneDriver || f.Kind == backend.FailServerFrozen)
+	})
+}
+
+// mostNamed bounds the ids that one fact names.
+const mostNamed = 6
+
+// platformEvidence are the facts that a platform and log lines tell of a sandbox beside what was observed, and what is missing
+// among them.
+func platformEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
+	var out []alerts.Evidence
+	add := func(at time.Time, source string, format backend.Literal, args ...any) {
+		out = append(out, alerts.Evidence{Text: backend.Textf(format, args...), Source: source, At: at})
+	}
+	src := b.Key.Source
+	queued, nudges := workOf(env.State.Executions.Of(backend.KindExecution, src, b.Key.ID), func(x *backend.Execution) (*backend.Work, bool) {
+		return &x.Work, x.Class == backend.WorkQueued
+	})
+	if len(queued) > 0 {
+		text := backend.Textf("reported: %s", backend.Counted(len(queued), "execution is queued", "executions are queued"))
+		if nudges > 0 {
+			text = backend.Textf("%s, %d of them %s of the driver", text, nudges, backend.Clean(map[bool]string{true: "a nudge", false: "nudges"}[nudges == 1], 20))
+		}
+		add(b.WorkAt, src, "%s: %s", text, backend.Clean(strings.Join(queued[:min(len(queued), mostNamed)], ", "), 600))
+	}
+	driver, _ := b.Observed.Or(backend.Observation{}).Of(backend.PlaneDriver)
+	var newest time.Time
+	for j := range env.State.Jobs.Of(backend.KindJob, src, b.Key.ID) {
+		if at := j.Started().Latest; at.After(newest) {
+			newest = at
+		}
+		if j.Class != backend.WorkRunning {
+			continue
+		}
+		what := backend.Text("the record alone proves nothing")
+		if j.Driver && driver.Outcome == backend.OutcomeFailed {
+			what = backend.Text("but no driver leads its session")
+		}
+		since := backend.Text("")
+		if at := j.Started().Latest; !at.IsZero() {
+			since = backend.Textf(" since %s", env.Clock(env.Time(&j.Meta, backend.Known(at))))
+		}
+		add(b.WorkAt, src, "reported: job %s is running%s; %s", j.Key.ID.Safe(), since, what)
+	}
+	out = append(out, reportEvidence(env, b)...)
+	resume, resumed := b.Latest(backend.LifecycleResumed)
+	if resumed && !b.WorkAt.IsZero() && !newest.After(resume.At) {
+		add(b.WorkAt, src, "missing: no job began since the newest resume, at %s", env.Clock(env.Ours(resume.At)))
+	}
+	if asleep, is := b.Latest(backend.LifecycleSuspended); is && reportedLive(b) && !resume.At.After(asleep.At) {
+		add(b.LifecycleAt, src, "missing: no event of a resume since the newest suspend, at %s", env.Clock(env.Ours(asleep.At)))
+	}
+	return out
+}
+
+// workOf names pieces of work that are asked for, with the time since when they are known, and counts the nudges among them.
+func workOf[E backend.Entity](all func(func(E) bool), is func(E) (*backend.Work, bool)) (names []string, nudges int) {
+	for e := range all {
+		w, ok := is(e)
+		if !ok {
+			continue
+		}
+		if w.Nudge {
+			nudges++
+		}
+		name := e.EntityMeta().Key.ID.Safe().String()
+		if at := w.Queued().Latest; !at.IsZero() {
+			name += " since at least " + at.UTC().Format("15:04:05Z")
+		}
+		names = append(names, name)
+	}
+	return names, nudges
+}
+
+// reportEvidence is what log lines said of a sandbox: failed nudges as one fact with their number and phases, and the newest
+// line of each other kind.
+func reportEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
+	newest, order := map[backend.ReportKind]backend.Report{}, []backend.ReportKind(nil)
+	phases, status, nudges := map[string]int{}, 0, 0
+	for _, x := range reportsOf(env, b) {
+		if x.Kind == backend.ReportDriverWaiting {
+			continue
+		}
+		if _, known := newest[x.Kind]; !known {
+			order = append(order, x.Kind)
+		}
+		newest[x.Kind] = x
+		if x.Kind == backend.ReportNudgeFailed {
+			nudges++
+			phases[x.Phase.String()]++
+			status = max(status, x.Status)
+		}
+	}
+	var out []alerts.Evidence
+	for _, kind := range order {
+		x := newest[kind]
+		text := backend.Textf("log: %s", backend.Clean(x.Text.String(), 300))
+		if kind == backend.ReportNudgeFailed {
+			text = backend.Textf("log: %s failed", backend.Counted(nudges, "nudge", "nudges"))
+			for _, phase := range []string{"right after the resume", "follow-up"} {
+				if c := phases[phase]; c > 0 {
+					text = backend.Textf("%s, %d %s", text, c, backend.Clean(strings.Replace(phase, "follow-up", "as a follow-up", 1), 40))
+				}
+			}
+			if status > 0 {
+				text = backend.Textf("%s; a command in it was answered %d", text, status)
+			}
+			text = backend.Textf("%s: %s", text, backend.Clean(x.Text.String(), 240))
+		}
+		out = append(out, alerts.Evidence{Text: text, Source: x.Source, At: x.At})
+	}
+	return out
+}
