@@ -69,8 +69,9 @@ func (c *cloud) config() string {
 		files = append(files, quote(l.path))
 	}
 	return fmt.Sprintf("\n[[source]]\nid = \"agentuity\"\nkind = \"agentuity\"\ninterval = \"5s\"\nregions = [%s]\norg = %s\nurl = %s\napi_url = %s\nhub_url = %s\n"+
-		"requests_per_second = 40 # demo: the server is on this machine\n[source.read]\nfile = %s\n",
-		strings.Join(regions, ", "), quote(agentuity.OrgID), quote(base+"/{region}"), quote(base+"/api"), quote(base+"/hub"), quote(c.key)) +
+		"requests_per_second = 40 # demo: the server is on this machine\n"+
+		"actions = [\"rescue\", \"probe\", \"prove\", \"resume\", \"wake\", \"replace\", \"pause\", \"destroy\"]\n[source.read]\nfile = %s\n[source.act]\nfile = %s\n",
+		strings.Join(regions, ", "), quote(agentuity.OrgID), quote(base+"/{region}"), quote(base+"/api"), quote(base+"/hub"), quote(c.key), quote(c.key)) +
 		fmt.Sprintf("\n[[source]]\nid = \"hub-log\"\nkind = \"logs\"\ninterval = \"1s\"\nabout = [\"agentuity\"]\nfiles = [%s]\n", strings.Join(files, ", "))
 }
 
