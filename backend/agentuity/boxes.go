@@ -143,9 +143,19 @@ func (p *poll) readBox(b *box) job {
 				answers[i], failures[i] = p.ask(ctx, b, x.route, at+x.route, x.query)
 			}
 		}
+		where := location{}
+		for _, f := range failures {
+			if f != nil && f != errLater && !where.asked {
+				where = p.locate(ctx, b, f)
+			}
+		}
 		return func() {
 			if p.s.boxes[b.id] != b {
 				return // it ended meanwhile
+			}
+			if p.located(b, where) {
+				p.end(b.id)
+				return
 			}
 			b.hasRead, b.touched = [3]bool{}, true
 			later := slices.Contains(failures[:], errLater)

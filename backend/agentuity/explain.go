@@ -1,6 +1,7 @@
 package agentuity
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -23,9 +24,9 @@ func (p *poll) explain(f *failure, b *box) (kind backend.ErrorKind, where, what 
 	switch {
 	case f.is(http.StatusMisdirectedRequest):
 		return backend.ErrInvalid, where, what + "; " + p.s.regionStep(f.region)
-	case b != nil && (f.is(http.StatusUnauthorized) || f.is(http.StatusForbidden)) && p.now.Sub(b.region.ok) < trustFor:
-		return backend.ErrInvalid, where, what + "; the key works for the region's list, so this is probably no bad key: the platform also answers 401 for a sandbox " +
-			"of another region or organisation, or one that is gone; find it: agentuity cloud sandbox get " + b.id.Safe().String()
+	case p.refusedAlone(b, f):
+		what += "; the key works for the region's list, so this is no bad key: the platform also answers this for a sandbox of another region or organisation, or one that is gone"
+		return backend.ErrInvalid, where, what + "; " + cmp.Or(b.place, "find it: agentuity cloud sandbox get "+b.id.Safe().String())
 	case kind == backend.ErrUnauthorised:
 		return kind, where, what + "; " + p.s.keyStep()
 	case f.is(http.StatusPaymentRequired):

@@ -40,6 +40,7 @@ type list struct {
 // walk is one reading of a list in progress.
 type walk struct {
 	offset, pages int
+	bad           int // rows without an id
 	total, first  int // as the newest and the first page count; -1: not told
 	ids           map[backend.ID]bool
 	restless      bool // it changed while it was read
@@ -74,6 +75,7 @@ func (l *list) query() url.Values {
 type page struct {
 	rows  []row
 	bad   int // rows without an id
+	full  bool
 	total int // -1: not told
 	at    time.Time
 	took  time.Duration
@@ -124,7 +126,7 @@ func (l *list) add(p *page) (end bool) {
 	}
 	n := len(p.rows) + p.bad
 	w.restless = w.restless || p.total != w.first || twice > 0
-	w.total, w.offset, w.pages = p.total, w.offset+n, w.pages+1
+	w.total, w.offset, w.pages, w.bad = p.total, w.offset+n, w.pages+1, w.bad+p.bad
 	switch {
 	case l.newest, w.pages >= maxPages:
 		return true
@@ -142,7 +144,7 @@ func (l *list) finish(now time.Time) {
 	w := l.walk
 	l.walk, l.done, l.ids = nil, now, w.ids
 	l.whole, l.changed = true, backend.Safe{}
-	seen := len(w.ids)
+	seen := len(w.ids) + w.bad
 	switch {
 	case w.problem != "":
 		l.whole, l.changed = false, backend.Clean(w.problem, 200)
@@ -187,6 +189,7 @@ func (s *Source) readLists(ctx, slice context.Context, r *region) {
 				return
 			}
 			r.err, r.ok = nil, p.at
+			p.full = l == &r.full
 			r.got = append(r.got, p)
 			if l.add(p) {
 				l.finish(s.deps.Now())

@@ -116,7 +116,9 @@ func (p *poll) take(r *region) {
 		for i := range g.rows {
 			p.takeRow(r, &g.rows[i], g.at)
 		}
-		bad += g.bad
+		if g.full { // other lists hold the same rows
+			bad += g.bad
+		}
 	}
 	for _, l := range r.finished {
 		switch l {

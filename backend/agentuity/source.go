@@ -90,6 +90,7 @@ type box struct {
 	touched  bool
 	hasRead  [3]bool   // executions, jobs, events: read in a turn that the budget cut short
 	asked    time.Time // when its region and organisation were last asked for
+	place    string    // what was answered then
 }
 
 func newSource(o *Options, deps backend.Deps) (*Source, error) {

@@ -39,7 +39,14 @@ func (p *poll) readStatus(b *box) job {
 				return nil
 			}
 		}
-		return func() { p.takeStatus(b, a, full, f) }
+		where := p.locate(ctx, b, f)
+		return func() {
+			if p.located(b, where) && p.s.boxes[b.id] == b {
+				p.end(b.id)
+				return
+			}
+			p.takeStatus(b, a, full, f)
+		}
 	}
 }
 
@@ -51,12 +58,18 @@ func (p *poll) takeStatus(b *box, a, full *answer, f *failure) {
 	b.views.at, b.touched = p.now, true
 	v := backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: p.now, Passive: true}
 	switch {
-	case f.notFound():
+	case f.notFound() && (b.lost || !b.region.full.ids[b.id]):
 		p.end(b.id)
+		return
+	case f.notFound():
+		b.problem = nil // its list names it: the next one tells
+		v.Outcome, v.What = backend.OutcomeUnknown, backend.Text("the list names it, and its own route does not find it")
+		v.Evidence = []backend.Safe{p.clean(f.Error(), 300)}
+		b.observe(v)
 		return
 	case f != nil:
 		p.failed(b, f)
-		v.Outcome, v.Kind, v.What = p.controlFailure(f)
+		v.Outcome, v.Kind, v.What = p.controlFailure(b, f)
 		v.Evidence = []backend.Safe{p.clean(f.Error(), 300)}
 		b.observe(v)
 		return
@@ -115,8 +128,8 @@ func (b *box) disagreement(now time.Time) []backend.Field {
 }
 
 // controlFailure is what a failed status request says about the platform's word on a sandbox.
-func (p *poll) controlFailure(f *failure) (backend.Outcome, backend.FailureKind, backend.Safe) {
-	kind, _, what := p.explain(f, nil)
+func (p *poll) controlFailure(b *box, f *failure) (backend.Outcome, backend.FailureKind, backend.Safe) {
+	kind, _, what := p.explain(f, b)
 	text := p.clean(what, 300)
 	switch {
 	case f.status >= 500:
