@@ -13,6 +13,7 @@ import (
 	"sandglass/actions/audit"
 	"sandglass/backend"
 	"sandglass/config"
+	"sandglass/views/subjects"
 	"sandglass/views/text"
 )
 
@@ -233,7 +234,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	}
 	a.params.Beside = suspect.ID.Raw()
 	plan, err := x.operator.Plan(ctx, actions.Intent{Verb: a.verb(), Source: got.source, Keys: got.keys, Params: a.params,
-		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true, NotNow: x.notNow(a.verb(), got.keys)})
+		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true, NotNow: subjects.Against(a.verb(), got.keys, x.seen())})
 	if err != nil {
 		return refused(err)
 	}

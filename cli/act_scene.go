@@ -8,12 +8,8 @@ import (
 	"time"
 
 	"sandglass/actions"
-	"sandglass/alerts"
-	"sandglass/alerts/runbook"
 	"sandglass/app"
-	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/subjects"
 )
 
 // actingStation is what a command that acts has open.
@@ -105,36 +101,8 @@ func distinct(words []string) []string {
 	return out
 }
 
-// mostAsked is how many alerts are asked for a reason against an action.
-const mostAsked = 5
-
-// notNow is why the diagnosis of an alert about the targets advises against an action; empty: none does.
-func (x *actingStation) notNow(verb actions.Verb, keys []backend.Key) backend.Safe {
+// seen is what was read.
+func (x *actingStation) seen() *views.Snapshot {
 	state, board := x.Alerts.Latest()
-	c := views.NewSnapshot(x.p.Now(), state, board)
-	var found []*alerts.Alert
-	about := map[*alerts.Alert]int{}
-	for _, k := range keys {
-		if a := c.Alert(k); a != nil {
-			if about[a]++; about[a] == 1 && len(found) < mostAsked {
-				found = append(found, a)
-			}
-		}
-	}
-	for _, a := range found {
-		q, asked := subjects.Asked(a)
-		if !asked {
-			continue
-		}
-		d := runbook.Case{State: c.State, Board: c.Board, Subject: q.Subject, Alert: q.Alert, Events: c.State.Events}.Diagnose(q.Incident)
-		why := subjects.NotNow(verb, &d)
-		switch n := about[a]; {
-		case why.IsEmpty():
-		case n < len(keys):
-			return backend.Textf("%s (%d of %d)", why, n, len(keys))
-		default:
-			return why
-		}
-	}
-	return backend.Safe{}
+	return views.NewSnapshot(x.p.Now(), state, board)
 }

@@ -48,8 +48,9 @@ func newActing(v *Viewer, done <-chan struct{}) acting {
 // request is what is planned.
 type request struct {
 	intent  actions.Intent
-	key     string    // the verb's
-	pressed time.Time // when that key was pressed; zero: the verb was chosen in another way
+	key     string          // the verb's
+	pressed time.Time       // when that key was pressed; zero: the verb was chosen in another way
+	seen    *views.Snapshot // what the selection was made from; nil: the intent says what speaks against it
 }
 
 const (
@@ -118,7 +119,7 @@ func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time
 	if key == "" {
 		key = pressedTwice
 	}
-	req := request{in, key, pressed}
+	req := request{in, key, pressed, s.seen}
 	if _, armed := c.Armed(); !armed {
 		return a.openArming("", &req)
 	}
@@ -147,6 +148,9 @@ func (a *acting) ask(req request, dialog *planDialog) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), planWithin)
 		defer cancel()
+		if req.seen != nil && req.intent.NotNow.IsEmpty() {
+			req.intent.NotNow = subjects.Against(req.intent.Verb, req.intent.Keys, req.seen)
+		}
 		p, diff, err := c.Again(ctx, old, req.intent)
 		return plannedMsg{acting: a, asked: asked, request: req, dialog: dialog, plan: p, diff: diff, err: err}
 	}

@@ -59,7 +59,7 @@ func (x *arming) arm(f *form, d time.Duration, who, reason backend.Safe) tea.Cmd
 		armed, err := a.control.Arm(ctx, d, who, reason)
 		return orderedMsg{form: f, failed: "actions are not enabled", err: err, then: func() reply {
 			if x.then != nil {
-				return a.plan(request{x.then.intent, x.then.key, time.Time{}})
+				return a.plan(request{x.then.intent, x.then.key, time.Time{}, x.then.seen})
 			}
 			return reply{Say: "actions enabled for " + backend.Age(armed.Until.Sub(a.now()))}
 		}}

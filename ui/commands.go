@@ -112,11 +112,12 @@ type selection struct {
 	label        backend.Safe
 	asked        views.Question     // the question whose answer says what is unsafe now
 	diagnosis    *runbook.Diagnosis // that answer; nil: not known yet
+	seen         *views.Snapshot    // what it was made from
 }
 
 // chosen are the marked rows, else the thing here. An alert stands for its subjects.
 func (x *scope) chosen() selection {
-	s := selection{}
+	s := selection{seen: x.frame.Snapshot}
 	shown := []backend.Key{x.key}
 	if x.key == (backend.Key{}) {
 		if shown, s.hidden = x.screen.Marked(); len(shown)+len(s.hidden) == 0 {

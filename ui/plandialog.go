@@ -129,7 +129,7 @@ func (d *planDialog) confirm() reply {
 	case err != nil:
 		return d.fail(err)
 	case again != nil:
-		return reply{Cmd: d.acting.ask(request{*again, d.request.key, time.Time{}}, d)}
+		return reply{Cmd: d.acting.ask(request{*again, d.request.key, time.Time{}, nil}, d)}
 	case ok.Plan() != nil:
 		return reply{Cmd: d.start(ok)}
 	}

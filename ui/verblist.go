@@ -22,6 +22,11 @@ type verbList struct {
 
 func (*verbList) Keys() keys.Context { return keys.VerbMenu }
 
+// asks for the diagnosis that says what is unsafe now.
+func (l *verbList) asks(*views.Frame) (views.Question, bool) {
+	return l.of.asked, l.of.asked != (views.Question{})
+}
+
 func (l *verbList) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	if key, pressed := msg.(tea.KeyPressMsg); pressed {
 		return l.letter(key.String())

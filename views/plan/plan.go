@@ -133,9 +133,16 @@ func Count(n int, of backend.Kind) string {
 func (d *Dialog) advice(w int, t *theme.Theme) (lines []string) {
 	put := lineAppender(&lines, w, t)
 	for _, a := range d.Plan.Advice {
-		put(theme.Warn, a.String())
+		if !d.besideInput(a) {
+			put(theme.Warn, a.String())
+		}
 	}
 	return lines
+}
+
+// besideInput reports whether a line of advice stands where the answer is typed: in sight, however far the targets are scrolled.
+func (d *Dialog) besideInput(a backend.Safe) bool {
+	return strings.HasPrefix(a.String(), "not now: ") && len(d.Plan.Targets) > 0
 }
 
 // body is the part that scrolls: the effect, the targets, the exclusions.
@@ -276,8 +283,8 @@ func (d *Dialog) footer(w int, t *theme.Theme) (lines []string, typed int) {
 	if d.Note != "" {
 		put(tone, d.Note)
 	}
-	for _, a := range p.Advice { // in sight, however far the targets are scrolled
-		if strings.HasPrefix(a.String(), "not now: ") && len(p.Targets) > 0 {
+	for _, a := range p.Advice {
+		if d.besideInput(a) {
 			put(theme.Warn, a.String())
 		}
 	}

@@ -88,18 +88,6 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 	}
 }
 
-// NotNow is why a diagnosis refuses a verb, empty where it does not.
-func NotNow(v actions.Verb, d *runbook.Diagnosis) backend.Safe {
-	switch {
-	case d == nil:
-	case v == "reset":
-		return d.NoReset
-	case v == "destroy":
-		return d.NoDestroy
-	}
-	return backend.Safe{}
-}
-
 // Unfit is why a verb fits none of the subjects, as far as their state says it; empty: it may fit one.
 func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
 	switch {

@@ -70,8 +70,10 @@ func Sources() *Set[*fleet.SourceHealth] {
 				}},
 			{Name: "age", Title: "LAST OK", Brief: "OK", Help: "time since the last successful poll; now = as fresh as the interval", Align: Right,
 				Min: 5, Ideal: 7, Priority: 1, Cell: lastOK,
-				Sort:    func(h row, c *views.Snapshot) SortKey { return sortAge(known(answeredAt(h, c)), c.Now) },
-				Measure: func(h row, c *views.Snapshot) (float64, bool) { return measured(sortAge(known(answeredAt(h, c)), c.Now)) }},
+				Sort: func(h row, c *views.Snapshot) SortKey { return sortAge(known(answeredAt(h, c)), c.Now) },
+				Measure: func(h row, c *views.Snapshot) (float64, bool) {
+					return measured(sortAge(known(answeredAt(h, c)), c.Now))
+				}},
 		},
 	}
 }
