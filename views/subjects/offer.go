@@ -218,8 +218,12 @@ func (w *writer) doable(key backend.Key) {
 		return
 	}
 	w.Head(headDo)
+	d := w.f.Diagnoses[page.Question]
+	if ok && page.Trouble && d != nil {
+		w.firstSteps(d)
+	}
 	before := w.Len()
-	w.offers([]backend.Key{key}, w.f.Diagnoses[page.Question])
+	w.offers([]backend.Key{key}, d)
 	if doctor {
 		w.Field("look", kit.Span{Tone: theme.Accent, Text: ":"}, kit.Span{Tone: theme.Strong, Text: "doctor"}, normal("  tries every read route of "+key.Source+", and writes a redacted sample"))
 	}
