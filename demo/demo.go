@@ -28,6 +28,7 @@ type Demo struct {
 	now     now
 	resets  resetRequests
 	group   *taskGroup
+	every   time.Duration // between steps
 	config  string
 	dir     string
 	claimed *os.File
@@ -50,10 +51,11 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 	if o.Start.IsZero() {
 		o.Start = begin
 	}
-	if o.Clock == nil {
-		o.Clock = func() time.Duration { return time.Since(o.Start) }
+	clock := o.Clock
+	if clock == nil {
+		clock = func() time.Duration { return time.Since(o.Start) }
 	}
-	return start(ctx, o, o.Clock)
+	return start(ctx, o, clock)
 }
 
 // start takes the time since the fleet's second zero as an argument.
@@ -73,7 +75,10 @@ func start(ctx context.Context, o Options, clock func() time.Duration) (*Demo, e
 	if err != nil {
 		return nil, err
 	}
-	d := &Demo{dir: dir, group: newTaskGroup(ctx)}
+	d := &Demo{dir: dir, group: newTaskGroup(ctx), every: logStep}
+	if o.Clock != nil {
+		d.every = logStep / 25 // that clock may go faster than real time
+	}
 	if err := d.build(o, s, clock); err != nil {
 		// The director, who shuts the servers otherwise, does not run yet.
 		d.shutGates()
@@ -191,7 +196,7 @@ func (d *Demo) openGates() error {
 
 // direct lets the world go on until the demo ends, then shuts the servers.
 func (d *Demo) direct(ctx context.Context) error {
-	tick := time.NewTicker(logStep)
+	tick := time.NewTicker(d.every)
 	defer tick.Stop()
 	for {
 		select {

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func evidenceOf(a *alerts.Alert) string {
 }
 
 // TestZombieIsOneContradiction plays the seed's story: the first list of its directory proves it within two polls, as one critical
-// alert that keeps its id; the healthy sandboxes beside it raise nothing.
+// alert that keeps its id and in the end tells all five facts; the healthy sandboxes beside it raise nothing.
 func TestZombieIsOneContradiction(t *testing.T) {
 	listed, fired, n := -1, -1, 0
 	var first *alerts.Alert
@@ -70,13 +71,58 @@ func TestZombieIsOneContradiction(t *testing.T) {
 		t.Fatalf("%d alerts: %+v", len(all), all)
 	}
 	facts := evidenceOf(all[0])
-	for what, words := range map[string]string{"idle": "as idle", "404": "answered 404", "500": "answered 500", "queued": "2 executions are queued"} {
-		if !strings.Contains(facts, words) {
+	for what, words := range map[string]string{"idle": `\) as idle`, "404": `answered 404 .*cow-merged`, "500": "answered 500", "queued": "2 executions are queued, 2 of them nudges",
+		"running job": "job job_[0-9a-f]+ is running", "no job since": "no job began since", "no resume since": "no event of a resume since"} {
+		if !regexp.MustCompile(words).MatchString(facts) {
 			t.Errorf("it does not tell %s:\n%s", what, facts)
 		}
 	}
 	subjects := all[0].Subjects
 	if !slices.ContainsFunc(subjects, func(s alerts.Subject) bool { return s.Key == named(st, "coder-session").Key }) || len(subjects) != 1 {
 		t.Errorf("it is about %v", subjects)
+	}
+}
+
+// TestAgentuityStoriesAreToldApart: a queue that is stuck alone stays pending, one signal on many sandboxes of a region is one
+// alert about the region, a resume that was too early is none, and a fleet beside them raises nothing.
+func TestAgentuityStoriesAreToldApart(t *testing.T) {
+	for _, c := range []struct {
+		scenario string
+		causes   []string // of what is told at the end, by regular expression, in this order
+		fires    bool
+		about    []string // sandboxes, where each alert is about one
+	}{
+		{"stuck-queue", []string{"reported idle, but its commands stay queued", "reported idle, but job job_.* is pending"}, false, []string{"etl-nightly", "packager"}},
+		{"region-incident", []string{"^region use: .*stay queued"}, true, nil},
+		{"resume-race", nil, false, nil},
+	} {
+		t.Run(c.scenario, func(t *testing.T) {
+			fired := false
+			st, board, _ := watchDemo(t, c.scenario, 5*time.Minute, func(_ *fleet.State, b *alerts.Board) {
+				for _, a := range told(b) {
+					fired = fired || a.State == alerts.StateFiring
+				}
+			})
+			all := told(board)
+			slices.SortFunc(all, func(a, b *alerts.Alert) int { return strings.Compare(a.Cause.String(), b.Cause.String()) })
+			var causes []string
+			for _, a := range all {
+				causes = append(causes, string(a.State)+" "+a.Cause.String())
+			}
+			if len(all) != len(c.causes) || fired != c.fires {
+				t.Fatalf("fired %t: %q", fired, causes)
+			}
+			for i, a := range all {
+				if !regexp.MustCompile(c.causes[i]).MatchString(a.Cause.String()) || (a.State == alerts.StateFiring) != c.fires {
+					t.Errorf("%s: %s", a.State, a.Cause)
+				}
+				if c.about != nil && (len(a.Subjects) != 1 || a.Subjects[0].Key != named(st, c.about[i]).Key) {
+					t.Errorf("%s is about %v, not %s", a.Cause, a.Subjects, c.about[i])
+				}
+				if c.about == nil && a.SubjectCount < 6 {
+					t.Errorf("%s is about %d sandboxes", a.Cause, a.SubjectCount)
+				}
+			}
+		})
 	}
 }

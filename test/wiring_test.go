@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"sandglass/actions"
-	"sandglass/actions/audit"
 	agentuityact "sandglass/actions/agentuity"
+	"sandglass/actions/audit"
 	dockeract "sandglass/actions/docker"
 	"sandglass/actions/operator"
 	tmpdiract "sandglass/actions/tmpdir"
