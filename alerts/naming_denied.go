@@ -23,8 +23,14 @@ var inUse = regexp.MustCompile(`\b(?:max_instances|maxinstances|(?:instance|cont
 // said are the words behind which an error text quotes what others said.
 var said = regexp.MustCompile("\\b(?:tool (?:output|result)s?|(?:user|agent|model|tool) (?:typed|said|wrote|asked|printed))\\b[^'\"`:]{0,20}:?\\s*['\"`][^'\"`]*")
 
+// files are names of files, and of settings of a process: their parts are words that errors of platforms also have.
+var files = regexp.MustCompile(`\b(?:[\w-]+\.(?:png|jpe?g|gif|webp|svg|ico|bmp|tiff?|pdf|md|txt|csv|html?|css|json|webmanifest|gyp|[cm]?jsx?|[cm]?tsx?|py|rb|go|rs|sh)\b|(?:process|import\.meta)\.env\b)`)
+
 // asserted is a text in lower case without what it denies and without what it quotes of tools, agents and users.
 func asserted(text string) string {
+	if strings.Contains(text, ".") {
+		text = files.ReplaceAllString(text, "document")
+	}
 	if strings.Contains(text, "output") || strings.Contains(text, "result") || strings.Contains(text, "typed") || strings.Contains(text, "said") || strings.Contains(text, "wrote") || strings.Contains(text, "asked") {
 		text = said.ReplaceAllString(text, "")
 	}
@@ -35,6 +41,9 @@ func asserted(text string) string {
 			limit, errLimit := strconv.Atoi(m[2])
 			if errUsed == nil && errLimit == nil && used < limit {
 				return ""
+			}
+			if errUsed == nil && errLimit == nil {
+				return s + " reached "
 			}
 			return s
 		})

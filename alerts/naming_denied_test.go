@@ -26,7 +26,7 @@ func TestDeniedCausesAreNotNamed(t *testing.T) {
 		"tool output: 'ENOSPC: no space left on device'":                      0,
 		"user typed: 'ENOSPC no space left on device'; the parser refused it": 0,
 		"tool output: 'all fine'; ENOSPC: no space left on device":            NamesSpace,
-		"the error was not ENOENT, it was EACCES: permission denied":          NamesPath,
+		"the error was not ENOENT, it was EACCES: permission denied":          NamesDenied,
 		"out of memory was not the cause; socket hang up":                     NamesNetwork,
 		"not enough disk space, not out of memory":                            NamesSpace,
 		"docker daemon could not be reached: not running":                     NamesEngine,

@@ -21,7 +21,7 @@ func TestRecognisedErrorTexts(t *testing.T) {
 		"Maximum number of running container instances exceeded": NamesQuota,
 		"R2: internal error (10001)":                             NamesStorage,
 		"put failed: bucket agents-prod answered 503":            NamesStorage,
-		"D1_ERROR: no such table: refs":                          NamesDatabase,
+		"D1_ERROR: no such table: refs":                          NamesStatement,
 		"D1 DB is overloaded. Too many requests queued.":         NamesDatabase,
 		"read ECONNRESET":                                        NamesNetwork,
 		"FetchError: socket hang up":                             NamesNetwork,

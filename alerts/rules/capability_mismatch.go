@@ -43,7 +43,7 @@ func (r *capabilityMismatch) what(env *alerts.Env, w *backend.Workspace) []alert
 	if w == nil {
 		return nil
 	}
-	n := env.Names(w.LastError)
+	n := env.NamesOf(w)
 	for _, x := range []struct {
 		naming alerts.Naming
 		text   backend.Literal
@@ -80,7 +80,7 @@ func nameFailure(env *alerts.Env, w *backend.Workspace, f facts, note *failureRu
 	}
 	said := !w.LastError.IsEmpty()
 	switch {
-	case w.Class == backend.ClassFailed && said && sort(env.Names(w.LastError)):
+	case w.Class == backend.ClassFailed && said && sort(env.NamesOf(w)):
 	case note == nil, w.Class == backend.ClassFailed && said, w.Class == backend.ClassHealthy:
 		return alerts.Verdict{Outcome: alerts.False}
 	}

@@ -48,7 +48,7 @@ func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if note != nil && f.advanced(note) {
 		note = nil
 	}
-	if w.Class == backend.ClassFailed || !f.failing() || !w.LastError.IsEmpty() && env.Names(w.LastError)&alerts.NamesPermanent == 0 || w.LastError.IsEmpty() && note == nil {
+	if w.Class == backend.ClassFailed || !f.failing() || !w.LastError.IsEmpty() && env.NamesOf(w)&alerts.NamesPermanent == 0 || w.LastError.IsEmpty() && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, noted(f, note)), "")

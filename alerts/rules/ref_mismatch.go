@@ -56,7 +56,7 @@ func (r *refMismatch) Judge(env *alerts.Env, e backend.Entity, known alerts.Note
 func (r *refMismatch) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
 	w, _ := oldest.(*backend.Workspace)
 	out := workspaceEvidence(env, a, w)
-	if w == nil || env.Names(w.LastError)&alerts.NamesSchema == 0 {
+	if w == nil || env.NamesOf(w)&alerts.NamesSchema == 0 {
 		return out
 	}
 	if e, ok := versions(env, w.Key.Source); ok {

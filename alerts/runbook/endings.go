@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"slices"
+	"strings"
 
 	"sandglass/backend"
 )
@@ -39,8 +40,10 @@ func (d *Diagnosis) end(list []ending) {
 			continue
 		}
 		d.Ending, d.Conclusion, d.denies = e.word, backend.Text(e.conclude), e.denies
-		if e.quotes {
-			d.Conclusion = backend.Textf("%s: %s.", backend.Text(e.conclude), d.fact(check))
+		if fact := d.fact(check); e.quotes && !strings.Contains(fact.String(), " reports: ") {
+			d.Conclusion = backend.Textf("%s: %s.", backend.Text(e.conclude), fact)
+		} else if e.quotes { // the cause line has the error
+			d.Conclusion = backend.Textf("%s.", backend.Text(e.conclude))
 		}
 		for _, x := range []struct {
 			to   *[]backend.Safe

@@ -139,7 +139,7 @@ func (s *subjectView) readLog() {
 			if in.N == 0 || len(s.errors) >= maxErrors || !s.names(x) && !(s.wide && m != backend.MetricErrorLines && s.speaksHere(x.Source)) {
 				continue
 			}
-			e := reportedError{who: backend.Text("the log"), text: backend.Clean(in.Sample.String(), 200), cause: alerts.NamesIn(in.Sample.String()), from: origin{x.Source, in.Last}, line: true}
+			e := reportedError{who: backend.Text("the log"), text: backend.Clean(in.Sample.String(), 200), cause: alerts.NamesIn(in.Sample.String()) &^ alerts.Foreign(s.provider(), in.Sample.String()), from: origin{x.Source, in.Last}, line: true}
 			if !x.Session.IsZero() {
 				e.who = backend.Textf("the log of session %s", x.Session.Safe())
 			}

@@ -156,7 +156,7 @@ func TestAHeadlineNeedsAMajority(t *testing.T) {
 		return w
 	}
 	d := many("socket hang up", "socket hang up", "socket hang up", "max_instances reached").diagnose("1", sourceKeyOf("helix-eu"))
-	if s := d.Conclusion.String(); !strings.Contains(s, "Connections to the provider break") || !strings.Contains(s, "3 of 4 errors: socket hang up; 1: max_instances reached") {
+	if s := d.Conclusion.String(); !strings.Contains(s, "A connection breaks") || !strings.Contains(s, "3 of 4 errors: socket hang up; 1: max_instances reached") {
 		t.Errorf("%s", s)
 	}
 	if s := d.NoReset.String(); !strings.Contains(s, "of 1 of them the instance limit") {

@@ -93,6 +93,9 @@ func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
 	if said, is := s.byLogged(q, c, total > 0); first == nil && is {
 		return said
 	}
+	if p := s.provider(); first == nil && p != "" && c&^alerts.Foreign(p, "") == 0 {
+		return q.no(s.newest(), "the provider is %s, which does not use it", backend.Clean(p, 60))
+	}
 	switch {
 	case first != nil && n == 1 && total == 1:
 		return q.yes(first.from, "%s reports: %s", first.who, first.text).share(n, total)

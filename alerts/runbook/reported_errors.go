@@ -64,6 +64,7 @@ func (s *subjectView) readErrors() {
 			c = alerts.NamesIn(w.LastError.String())
 			known[w.LastError] = c
 		}
+		c &^= alerts.Foreign(s.providerOf(w), w.LastError.String())
 		s.errors = append(s.errors, reportedError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w, false})
 	}
 	for _, a := range s.led {

@@ -381,16 +381,21 @@ func (s *subjectView) newest() origin {
 func (s *subjectView) provider() string {
 	p := ""
 	for _, w := range s.workspaces {
-		own := w.Provider.String()
-		if own == "" && !s.wide {
-			own = s.savedProvider(w)
-		}
+		own := s.providerOf(w)
 		if own == "" || p != "" && p != own {
 			return ""
 		}
 		p = own
 	}
 	return p
+}
+
+// providerOf is what a workspace, or else its stored references, name as its provider.
+func (s *subjectView) providerOf(w *backend.Workspace) string {
+	if p := w.Provider.String(); p != "" || s.wide {
+		return p
+	}
+	return s.savedProvider(w)
 }
 
 // savedProvider is the provider that the stored references of a workspace name; empty where none does or they differ.

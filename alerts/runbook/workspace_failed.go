@@ -1,6 +1,8 @@
 package runbook
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +26,7 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.byErrors(question{"quota", "Is the limit of instances reached?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
 		s.byErrors(question{"image", "Can the image not be pulled or started?", "the engine's or the platform's error when it starts the container"}, alerts.NamesImage),
 		s.byErrors(question{"engine", "Does the container engine not answer?", "the engine's own error"}, alerts.NamesEngine),
-		s.filestore(),
+		s.byErrors(question{"sqlite", "Is the Durable Object's SQLite storage not set up?", "the migrations of the deployment: the class must be in new_sqlite_classes"}, alerts.NamesSQLite),
 		s.posix(),
 		s.rootsWritable(),
 		s.byErrors(s.fullQuestion(), alerts.NamesSpace),
@@ -33,7 +35,10 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.runtime(),
 		s.storage(),
 		s.byErrors(question{"database", "Is the platform's database (D1) in trouble?", "lastError, or a [[check]] that asks the database"}, alerts.NamesDatabase),
-		s.byErrors(question{"network", "Do connections to the provider break?", "lastError, or the agents' log"}, alerts.NamesNetwork),
+		s.byErrors(question{"statement", "Does the database (D1) refuse a statement?", "lastError, or the agents' log"}, alerts.NamesStatement),
+		s.byErrors(question{"watches", "Is the kernel's limit of file watches reached?", "lastError, or sysctl fs.inotify on the host"}, alerts.NamesWatches),
+		s.byErrors(question{"network", "Do connections break?", "lastError, or the agents' log"}, alerts.NamesNetwork),
+		s.byErrors(question{"denied", "Is access to a file or service denied?", "lastError, or the agents' log"}, alerts.NamesDenied),
 		s.byErrors(question{"auth", "Does a service refuse the credentials (401, 403)?", "lastError, or the service's own log"}, alerts.NamesAuth),
 		s.byErrors(question{"rate-limit", "Does a service limit the rate of requests (429)?", "lastError, or the service's own limits"}, alerts.NamesRate),
 		s.byErrors(question{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, alerts.NamesSchema|alerts.NamesStrict),
@@ -124,15 +129,6 @@ func (s *subjectView) recovered() Check {
 	return s.settle(q.no(s.newest(), "%s without success since the last attempt", backend.Counted(known-works, "workspace", "workspaces")), q)
 }
 
-func (s *subjectView) filestore() Check {
-	q := question{"sqlite", "Is the Durable Object's SQLite storage not set up?", "the migrations of the deployment: the class must be in new_sqlite_classes"}
-	c := s.byErrors(q, alerts.NamesSQLite)
-	if p := s.provider(); c.Mark != Confirmed && p != "" && p != "cloudflare-filestore" {
-		return q.no(s.newest(), "the provider is %s, which does not use it", backend.Clean(p, 60))
-	}
-	return c
-}
-
 func (s *subjectView) posix() Check {
 	q := question{"posix", "Is the host not a POSIX system?", "the provider's error on open"}
 	c := s.byErrors(q, alerts.NamesPOSIX)
@@ -146,7 +142,7 @@ func (s *subjectView) posix() Check {
 func (s *subjectView) rootsWritable() Check {
 	q := question{"root", "Is the root of scratch directories unusable?", "a tmpdir source on the agents' host, with agent_user set"}
 	named := s.byErrors(q, alerts.NamesPath)
-	if named.Mark == Confirmed && s.namesRoot() { // what the error says outweighs what a provider mostly has
+	if named.Mark == Confirmed && s.namedRoot() != "" { // what the error says outweighs what a provider mostly has
 		return named
 	}
 	if p := s.provider(); strings.HasPrefix(p, "cloudflare-") || p == "in-memory" {
@@ -171,20 +167,35 @@ func (s *subjectView) rootsWritable() Check {
 			}
 		}
 	}
-	if named.Mark == Confirmed {
+	switch {
+	case named.Mark == Confirmed:
 		return named
-	}
-	if !usable.at.IsZero() {
+	case !usable.at.IsZero():
 		return q.no(usable, "the roots that are read are there and writable")
+	case s.byErrors(q, alerts.NamesDenied).Mark == Confirmed:
+		return q.unsure("the error denies access and does not name a scratch directory")
 	}
 	return q.unsure("no root is read whose rights are known")
 }
 
-// namesRoot reports whether an error names the root of scratch directories itself, not only missing permission.
-func (s *subjectView) namesRoot() bool {
-	return slices.ContainsFunc(s.errors, func(e reportedError) bool {
-		return e.cause&alerts.NamesPath != 0 && strings.Contains(strings.ToLower(e.text.String()), "tmpdirroot")
-	})
+// rootIn finds the directory in which a scratch directory was to be made.
+var rootIn = regexp.MustCompile(`(?i)\b(?:tmpdirRoot|mkdtemp)\b[ =:]*['"]?(/[^\s'",;)]*)`)
+
+// namedRoot is the root of scratch directories that an error names; "the root" where one names none, empty where no error is
+// about it.
+func (s *subjectView) namedRoot() string {
+	out := ""
+	for _, e := range s.errors {
+		if e.cause&alerts.NamesPath == 0 {
+			continue
+		}
+		if m := rootIn.FindStringSubmatch(e.text.String()); m != nil {
+			dir, _, _ := strings.Cut(m[1], "/helix-ws-")
+			return cmp.Or(dir, "/")
+		}
+		out = "the root"
+	}
+	return out
 }
 
 // runtime asks for a runtime that refuses workspaces when a run starts.
@@ -343,6 +354,11 @@ func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 		}
 	}
 	d.ask(address)
+	if root := s.namedRoot(); d.is("root") && strings.HasPrefix(root, "/") {
+		for i, step := range d.Do {
+			d.Do[i] = backend.Clean(strings.Replace(step.String(), "Create the directory,", "Create "+root+",", 1), 600)
+		}
+	}
 	s.resetOnlyFailed(d)
 	s.concludeShares(d)
 	s.concludeRecalled(d)

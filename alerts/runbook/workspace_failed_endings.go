@@ -1,9 +1,11 @@
 package runbook
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -51,7 +53,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do:   "Run the agent on Linux or macOS, or choose another provider. Then reset the failed workspaces.",
 			dont: noRetry, noReset: stillWrong},
 		{any: []string{"root"}, conclude: "Agents cannot create their scratch directories.",
-			do: "Create the directory, writable for the agents' user. Or set tmpdirRoot elsewhere. Then reset.", dont: "Don't reset first: open fails again at once.",
+			do: s.otherRoot(), dont: "Don't reset first: open fails again at once.",
 			noReset: "the root of scratch directories was unusable at the last attempt"},
 		s.full(),
 		{any: []string{"image"}, conclude: "The image of the sandbox cannot be pulled or started.",
@@ -66,15 +68,19 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 		{any: []string{"database"}, conclude: "The platform's database (D1) fails.",
 			do: "Check the database and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset while the database fails: the open fails again.",
 			noReset: "the database fails"},
+		{any: []string{"statement"}, conclude: "The database (D1) refuses a statement. It answers.",
+			do: "Apply the migrations to the database that is bound. Or correct the statement or table that the error names. Then reset the failed workspaces.", dont: noRetry,
+			noReset: "the database refuses the same statement again"},
+		{any: []string{"watches"}, conclude: "The kernel's limit of file watches is reached.",
+			do: "Raise fs.inotify.max_user_watches on its host. Or watch fewer files: leave out folders of dependencies. Then reset the failed workspaces.", dont: "Don't delete files: the disk is not what is full.",
+			noReset: "the limit of file watches is reached"},
 		{any: []string{"auth"}, conclude: "A service refuses the credentials.",
 			do:   "Replace the token or key that the error is about. Check that it is set, valid and allowed to do this. Redeploy; then reset the failed workspaces.",
 			dont: noRetry, noReset: "the open fails again while the credentials are refused"},
 		{any: []string{"rate-limit"}, conclude: "A service limits the rate of requests.",
 			do:   "Lower concurrent opens and retries. Or ask the service for a higher limit. Reset when the limit has passed.",
 			dont: "Don't add retries: each one counts against the limit.", noReset: "a reset sends more requests against the limit"},
-		{any: []string{"network"}, conclude: "Connections to the provider break.",
-			do:   "Check the way from the agents to the provider. Check names, proxies, load, the platform's status. Let the provider mark such errors transient; then reset.",
-			dont: "Don't change what the workspace declares. The error says nothing against it."},
+		s.connection(),
 		{any: []string{"deleted"}, conclude: "The sandbox behind it was deleted: see runbook 6.",
 			do: "Start a fresh session. Find out who deleted it (runbook 6).", dont: "Don't reset: it looks for the same sandbox and fails again.",
 			noReset: "the sandbox behind it was deleted; a reset looks for the same one"},
@@ -88,6 +94,8 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do:      "See in the agents' log what it does. It may be an image pull, a build, a long command, a lock, or a call that never returns. Wait while it makes progress; raise longest_operation where such attempts are ordinary.",
 			dont:    "Don't reset while it runs. That cuts the attempt off, and what it did is lost.",
 			noReset: "an attempt still runs and has not failed"},
+		{any: []string{"denied"}, conclude: "Access to a file or service is denied.",
+			do: "Find the file or service in the error or the agents' log. Give the user that runs there access to it. Then reset the failed workspaces.", dont: saveFirst},
 		s.unexplained(),
 		{any: []string{"lines"}, denies: true, conclude: "The log tells of failed operations. No workspace is failed.", do: "Read those lines in the agents' log. Look at what came before the first of them.",
 			dont: "Don't reset a workspace that works: a reset opens it again.", noReset: "no workspace is failed"},
@@ -137,6 +145,32 @@ func (s *subjectView) told(fails []*backend.Workspace) (ending, bool) {
 			dont: saveFirst}, true
 	}
 	return ending{}, false
+}
+
+// otherRoot is the advice about a root that cannot be used: only the local providers have a setting for it.
+func (s *subjectView) otherRoot() backend.Literal {
+	if s.provider() == "docker" {
+		return "Create the directory, writable for the agents' user. Then reset."
+	}
+	return "Create the directory, writable for the agents' user. Or set tmpdirRoot elsewhere. Then reset."
+}
+
+// sameMachine are addresses that lead back to the machine or the container that connects.
+var sameMachine = regexp.MustCompile(`(?i)(?:^|[^\w.])(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?)(?:[^\w.]|$)`)
+
+// connection is what a broken connection comes to. The error does not say that it was one to the provider.
+func (s *subjectView) connection() ending {
+	own := func(e reportedError) bool {
+		return e.cause&alerts.NamesNetwork == 0 || sameMachine.MatchString(e.text.String())
+	}
+	if !slices.ContainsFunc(s.errors, func(e reportedError) bool { return !own(e) }) {
+		return ending{any: []string{"network"}, conclude: "A service on the same machine does not take connections.",
+			do:   "Start the service that listens at the address in the error. If it runs, check that it listens inside the same container. Then reset the failed workspaces.",
+			dont: "Don't look at the provider first. The address is not its own."}
+	}
+	return ending{any: []string{"network"}, conclude: "A connection breaks or cannot be made.",
+		do:   "Check the service that the connection is for. The error or the agents' log names it. Check its name, proxies and load. Let the provider mark such errors transient; then reset.",
+		dont: "Don't change what the workspace declares. The error says nothing against it."}
 }
 
 // fullQuestion asks for the store of the subject's provider: a filestore is in the SQLite storage of one Durable Object.
