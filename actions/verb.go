@@ -15,7 +15,10 @@ const (
 	Resume  Verb = "resume"
 	Repair  Verb = "repair"
 	Probe   Verb = "probe"
-	Prove   Verb = "prove" // tries the platform on a sandbox of its own
+	Prove   Verb = "prove"  // tries the platform on a sandbox of its own
+	Rescue  Verb = "rescue" // copies what can still be read
+	Wake    Verb = "wake"   // has a hub resume a session
+	Replace Verb = "replace"
 	Clean   Verb = "clean"
 	Purge   Verb = "purge" // ends the grace period of a cleaned directory
 	Undo    Verb = "undo"  // puts a cleaned directory back

@@ -138,7 +138,7 @@ func (p *Program) verbCommand(s *shared, verb actions.Verb, short string) *cobra
 // verbTargets are the kinds that Sandglass's own verbs act on.
 var verbTargets = map[actions.Verb]backend.Kind{actions.Reset: backend.KindWorkspace, actions.Clean: backend.KindTmpdir, actions.Destroy: backend.KindSandbox,
 	actions.Stop: backend.KindSandbox, actions.Pause: backend.KindSandbox, actions.Resume: backend.KindSandbox, actions.Repair: backend.KindSandbox, actions.Probe: backend.KindSandbox,
-	actions.Prove: backend.KindSource}
+	actions.Prove: backend.KindSource, actions.Rescue: backend.KindSandbox, actions.Wake: backend.KindSession, actions.Replace: backend.KindSandbox}
 
 // kind is the name of the rows that the command acts on; empty: they can be of any kind.
 func (a *acting) kind() string {
@@ -157,6 +157,9 @@ func (p *Program) actingCommands(s *shared) []*cobra.Command {
 		p.verbCommand(s, actions.Pause, "Freeze sandboxes until they are resumed"),
 		p.verbCommand(s, actions.Resume, "Let paused sandboxes go on"),
 		p.verbCommand(s, actions.Repair, "Make the vanished working directory of sandboxes again, empty"),
+		p.verbCommand(s, actions.Rescue, "Save the files of sandboxes that can still be read"),
+		p.verbCommand(s, actions.Wake, "Have the hub resume sessions and their drivers"),
+		p.verbCommand(s, actions.Replace, "Make new sandboxes configured like old ones, which stay"),
 		p.probeCommand(s, "Run a harmless command in sandboxes, to see whether any command runs"),
 		p.proveCommand(s),
 		p.cleanCommand(s),

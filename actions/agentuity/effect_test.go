@@ -208,18 +208,18 @@ func TestOtherOrders(t *testing.T) {
 	})
 	w.set("GET /sandbox/status/sbx_2", 200, `{"success":true,"data":{"status":"idle"}}`)
 	w.sample("GET /fs/list/sbx_2", "healthy_fs_list")
-	done, err = w.do(Replace, "idle")
+	done, err = w.do(actions.Replace, "idle")
 	if err != nil || !done.Proved || !strings.Contains(done.Text.String(), "the new sandbox is sbx_2") || made["runtimeId"] != "srt_1" || made["metadata"].(map[string]any)["owner"] != "a" || made["network"].(map[string]any)["port"] != 4096.0 {
 		t.Errorf("replace: %+v %v with %v", done, err, made)
 	}
 	w.set("GET /fs/download/"+boxID, 200, "an archive")
-	done, err = w.do(Rescue, "idle")
+	done, err = w.do(actions.Rescue, "idle")
 	file := strings.TrimPrefix(done.Text.String(), "10 B in ")
 	if b, read := os.ReadFile(file); err != nil || read != nil || string(b) != "an archive" {
 		t.Errorf("rescue: %+v %v %v", done, err, read)
 	}
 	w.sample("GET /fs/download/"+boxID, "zombie_fs_list_404")
-	if _, err = w.do(Rescue, "idle"); err == nil || !strings.Contains(err.Error(), "its mount is gone") {
+	if _, err = w.do(actions.Rescue, "idle"); err == nil || !strings.Contains(err.Error(), "its mount is gone") {
 		t.Errorf("rescue without a mount: %v", err)
 	}
 	if left, _ := os.ReadDir(filepath.Join(w.state, rescueDir)); len(left) != 1 {
@@ -274,10 +274,10 @@ func TestNudgesAreRefused(t *testing.T) {
 			{Source: "a", Reading: &r, Ended: backend.Instant{Wall: now}}}, backend.Instant{Wall: now})
 		return targetReader{v}.Look(context.Background(), actions.Question{Keys: []backend.Key{k}, State: st, Now: now})[0].Why.String()
 	}
-	if got := why(Wake, session.Key, backend.Reading{}); got != "" {
+	if got := why(actions.Wake, session.Key, backend.Reading{}); got != "" {
 		t.Errorf("a wake is refused: %s", got)
 	}
-	if got := why(Wake, session.Key, backend.Reading{Executions: []*backend.Execution{nudge}}); !strings.Contains(got, "1 nudge is queued in its sandbox already") {
+	if got := why(actions.Wake, session.Key, backend.Reading{Executions: []*backend.Execution{nudge}}); !strings.Contains(got, "1 nudge is queued in its sandbox already") {
 		t.Errorf("with a queued nudge: %q", got)
 	}
 	if got := why(actions.Probe, box.Key, backend.Reading{Executions: []*backend.Execution{nudge}}); !strings.Contains(got, "queued in it") {
@@ -288,10 +288,10 @@ func TestNudgesAreRefused(t *testing.T) {
 	}
 	box = box.WithObserved([]backend.Verdict{{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailMountGone, At: now}})
 	box.Meta.Rev = 0
-	if got := why(Wake, session.Key, backend.Reading{}); !strings.Contains(got, "the mount of its sandbox is gone") {
+	if got := why(actions.Wake, session.Key, backend.Reading{}); !strings.Contains(got, "the mount of its sandbox is gone") {
 		t.Errorf("wake without a mount: %q", got)
 	}
-	if got := why(Rescue, box.Key, backend.Reading{}); !strings.Contains(got, "no file of it can be read") {
+	if got := why(actions.Rescue, box.Key, backend.Reading{}); !strings.Contains(got, "no file of it can be read") {
 		t.Errorf("rescue without a mount: %q", got)
 	}
 }

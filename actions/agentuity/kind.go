@@ -11,13 +11,6 @@ import (
 	"sandglass/backend/wire"
 )
 
-// The verbs that only this platform has.
-const (
-	Rescue  actions.Verb = "rescue"
-	Wake    actions.Verb = "wake"
-	Replace actions.Verb = "replace"
-)
-
 // deadline bounds one request: a busy execute may hang about 90 s.
 const deadline = 100 * time.Second
 
@@ -50,7 +43,7 @@ const lookCost = "lists one directory of the sandbox: whether that is recorded o
 // specs lists the verbs in the order of the least harm.
 func specs() []actions.Spec {
 	return []actions.Spec{
-		{Verb: Rescue, Of: backend.KindSandbox, Title: "rescue", Effect: "downloads its home directory into an archive below the state directory",
+		{Verb: actions.Rescue, Of: backend.KindSandbox, Title: "rescue", Effect: "downloads its home directory into an archive below the state directory",
 			Cost: "reads all files of the directory: the platform records that", Undo: "nothing", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 20, PerMinute: 10},
 		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "asks its status, lists one directory, runs the command true once; never behind queued work",
 			Cost: "records one execution, which may restart its idle timeout; true has a limit of 10s and is never repeated", Undo: "nothing", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 50},
@@ -59,9 +52,9 @@ func specs() []actions.Spec {
 			Cost:   "bills one small sandbox for about a minute", Undo: "nothing: it is destroyed at the end", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, PerMinute: 6},
 		{Verb: actions.Resume, Of: backend.KindSandbox, Title: "resume", Effect: "resumes the sleeping sandbox, then looks at status and filesystem",
 			Cost: "bills the sandbox from then on; afterwards " + lookCost, Undo: "pause", Gesture: actions.GestureTwice, Cap: actions.CapShare, PerMinute: 20},
-		{Verb: Wake, Of: backend.KindSession, Title: "wake", Effect: "has the Hub resume its sandbox and signal the driver; the Hub gives up after 120s",
+		{Verb: actions.Wake, Of: backend.KindSession, Title: "wake", Effect: "has the Hub resume its sandbox and signal the driver; the Hub gives up after 120s",
 			Cost: "runs one or two commands in the sandbox", Undo: "pause the sandbox", Gesture: actions.GestureTwice, Cap: actions.CapShare, PerMinute: 20},
-		{Verb: Replace, Of: backend.KindSandbox, Title: "replace", Effect: "makes a new sandbox configured like this one, which stays",
+		{Verb: actions.Replace, Of: backend.KindSandbox, Title: "replace", Effect: "makes a new sandbox configured like this one, which stays",
 			Cost: "bills a second sandbox", Undo: "destroy the new sandbox", Gesture: actions.GestureYes, Cap: actions.CapShare, Most: 20, PerMinute: 10},
 		{Verb: actions.Pause, Of: backend.KindSandbox, Title: "pause", Effect: "suspends it; a broken one may lose its last good checkpoint or end",
 			Undo: "resume, if the checkpoint is good", Gesture: actions.GestureName, Cap: actions.CapShare},
@@ -95,7 +88,7 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 			missing[v] = backend.Text("this source cannot say where its platform is")
 		case o.Act.IsZero():
 			missing[v] = backend.Text("no acting key: add [source.act] with env, file or command")
-		case v == Rescue && site.StateDir == "":
+		case v == actions.Rescue && site.StateDir == "":
 			missing[v] = backend.Text("rescue needs a state directory for its archives")
 		default:
 			if p, known := f.part(v); known {
@@ -118,19 +111,19 @@ func (f *factory) part(v actions.Verb) (actions.Part, bool) {
 	p := actions.Part{Targets: targetReader{v}}
 	var do operation
 	switch v {
-	case Rescue:
+	case actions.Rescue:
 		do = (*client).rescue
 	case actions.Probe:
 		do = (*client).probe
 	case actions.Resume:
 		do = (*client).resume
-	case Replace:
+	case actions.Replace:
 		do = (*client).replace
 	case actions.Pause:
 		do, p.Verifier = (*client).pause, statusVerifier{backend.SandboxAsleep}
 	case actions.Destroy:
 		do, p.Verifier = (*client).destroy, statusVerifier{backend.SandboxExited}
-	case Wake:
+	case actions.Wake:
 		p.Verifier = wakeVerifier{}
 		p.Open = func(ctx context.Context) (actions.Effect, error) { return f.openWake(ctx) }
 		return p, true

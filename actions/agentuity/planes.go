@@ -50,6 +50,10 @@ func steps(found []backend.Verdict, planes ...backend.Plane) []actions.Step {
 		v, tried := o.Of(plane)
 		s := actions.Step{Name: backend.Clean(plane.String(), 40), Plane: plane, Result: actions.StepNotTried, Said: v.What}
 		switch {
+		case !tried && plane == backend.PlaneRead:
+			s.Said = backend.Text("the platform records each read of a file")
+		case !tried && plane == backend.PlaneDriver:
+			s.Said = backend.Text("the Hub tells it: each poll reads it")
 		case tried && v.Outcome == backend.OutcomeOK:
 			s.Result, s.Took = actions.StepOK, v.Took
 		case tried && v.Outcome == backend.OutcomeFailed:
@@ -152,7 +156,10 @@ func (c *client) probe(ctx context.Context, t actions.Target, _ *reply) (actions
 		exec = c.exec(ctx, t.Key.ID)
 	}
 	add(exec)
-	done.Steps = steps(done.Observed, backend.PlaneControl, backend.PlaneList, backend.PlaneExec)
+	if exec.Outcome == backend.OutcomeOK {
+		add(backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeOK, What: backend.Text("the command started"), At: exec.At})
+	}
+	done.Steps = steps(done.Observed, backend.Planes()...)
 	done.Text = backend.Observation{Verdicts: backend.MergeVerdicts(done.Observed)}.What()
 	return done, nil
 }

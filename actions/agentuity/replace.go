@@ -46,8 +46,11 @@ func configuration(old wire.Node) map[string]any {
 			body[name] = json.RawMessage(n.Raw())
 		}
 	}
-	for _, name := range []string{"name", "resources", "timeout", "metadata", "dependencies", "packages"} {
+	for _, name := range []string{"resources", "timeout", "metadata", "dependencies", "packages"} {
 		keep(name, old.Get(name))
+	}
+	if name, is := old.Get("name").Text(); is && name != "" {
+		body["name"] = name + "-replacement" // people name sandboxes by their names
 	}
 	keep("projectId", old.Get("project").Get("id"))
 	if id := old.Get("snapshot").Get("id"); id.Exists() && !id.IsNull() {

@@ -61,11 +61,11 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	case actions.Destroy:
 		c.Loses = []backend.Safe{backend.Text("its files, its checkpoints, and what runs in it")}
 		if c.Why.IsEmpty() && list.Kind != backend.FailMountGone {
-			c.Notes = append(c.Notes, backend.Textf("save its files first: sandglass do rescue %s", b.Key.ID.Safe()))
+			c.Notes = append(c.Notes, backend.Textf("save its files first: sandglass rescue %s", b.Key.ID.Safe()))
 		}
 	case actions.Pause:
 		c.Loses = []backend.Safe{backend.Text("its connections; of a broken sandbox perhaps its last good checkpoint")}
-	case Replace:
+	case actions.Replace:
 		c.Notes = append(c.Notes, backend.Text("the new sandbox has another id, and none of the values of its variables, its memory and its unsaved files"))
 	case actions.Resume:
 		if e, ok := b.Latest(backend.LifecycleSuspended); ok && q.Now.Sub(e.At) < checkpointSoon {
@@ -94,13 +94,13 @@ func (l targetReader) unfit(b *backend.Sandbox, s *fleet.State) backend.Safe {
 		case !asleep:
 			return backend.Textf("it is reported %s, and only one that sleeps can be resumed", b.Reported)
 		}
-	case Rescue, actions.Probe:
+	case actions.Rescue, actions.Probe:
 		switch {
 		case asleep:
 			return backend.Textf("it is reported %s, and a request into it could wake it: resume it first", b.Reported)
 		case !live:
 			return backend.Textf("it is reported %s, and only a live one can be read", b.Reported)
-		case gone && l.verb == Rescue:
+		case gone && l.verb == actions.Rescue:
 			return backend.Text("its mount is gone, so no file of it can be read; a snapshot or checkpoint of it may hold some")
 		}
 		if l.verb == actions.Probe {

@@ -41,13 +41,14 @@ func (x *suspicion) raise(at time.Time, why backend.Safe) {
 // suspects raises what the Hub, logs and events give reason to suspect.
 func (p *poll) suspects() {
 	for _, r := range p.attention.reports {
-		if !r.Kind.Suspicious() || r.At.After(p.now) {
+		b := p.boxOf(r.Session, r.Sandbox)
+		if b == nil || r.At.After(p.now) || r.At.Before(b.woke) {
 			continue
 		}
-		if b := p.boxOf(r.Session, r.Sandbox); b != nil && !r.At.Before(b.woke) {
+		if r.Kind.Suspicious() {
 			b.suspect.raise(r.At, backend.Textf("a log line of its session: %s", r.Text))
-			p.reported(b, r)
 		}
+		p.reported(b, r)
 	}
 	for _, h := range p.s.sessions {
 		b := p.s.boxes[h.join.sandbox]
@@ -80,8 +81,14 @@ func (p *poll) boxOf(session, sandbox backend.ID) *box {
 	return nil
 }
 
-// reported makes a verdict of what the Hub says: a command that the platform answered with a server error.
+// reported makes a verdict of what the Hub says: a command that the platform answered with a server error, or a resume that it
+// refused for good.
 func (p *poll) reported(b *box, r backend.Report) {
+	if r.Kind == backend.ReportNoCheckpoint && classOf(b.status) == backend.SandboxAsleep {
+		b.observe(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailNoCheckpoint, At: r.At, Passive: true,
+			What: backend.Text("it has no checkpoint to resume from: the platform cannot bring it back"), Evidence: []backend.Safe{r.Text}})
+		return
+	}
 	if r.Status < 500 || r.Kind != backend.ReportNudgeFailed && r.Kind != backend.ReportNotReconnected {
 		return
 	}

@@ -181,3 +181,17 @@ func TestNudgesAreLabelled(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCheckpointIsObserved: a line that says so of a sandbox that sleeps is a fact of its own, and no reason to list anything.
+func TestNoCheckpointIsObserved(t *testing.T) {
+	w := newWorld(t, nil)
+	w.poll()
+	r, _ := backend.HubText("resume of " + suspendedID + " failed: 409 Cannot resume sandbox: it is suspended but has no checkpoint data")
+	r.At, r.Text = w.clock.Now(), backend.Text("409")
+	w.src.Listen([]backend.Report{r})
+	w.forget()
+	v := verdictOf(t, sandboxOf(t, w.poll(), suspendedID), backend.PlaneExec)
+	if v.Outcome != backend.OutcomeFailed || v.Kind != backend.FailNoCheckpoint || len(w.requests("/fs/list/")) > 0 {
+		t.Errorf("%+v, asked %v", v, w.requests("/fs/list/"))
+	}
+}
