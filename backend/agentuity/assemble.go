@@ -11,6 +11,7 @@ import (
 const (
 	queuedIdle   = 15 * time.Second // idle with something queued for so long, in idleLooks readings
 	idleLooks    = 3
+	firstPolls   = 5                // a command that polls until everything is read gives up after so many
 	queuedLong   = 30 * time.Second // queued for so long whatever the status
 	verdictFresh = 5 * time.Minute  // how old a passing verdict of an unattended sandbox may get before it is renewed
 )
@@ -189,7 +190,8 @@ func (p *poll) finish() {
 		p.regionsDown()
 		p.hubWords()
 	}
-	p.r.Partial = p.partial && p.first
+	unlisted := slices.ContainsFunc(s.regions, func(r *region) bool { return r.err == nil && r.full.done.IsZero() })
+	p.r.Partial = unlisted || p.partial && s.polls <= firstPolls
 	p.r.Bookmarks = s.bookmarks(p.now)
 	for _, place := range s.places() {
 		p.r.Load = addLoad(p.r.Load, place.client.TakeLoad())
@@ -207,8 +209,8 @@ func (p *poll) finish() {
 	if b := s.budget.State(); b.Current < b.Configured {
 		p.note("request budget %.2g of %.2g a second: %v", b.Current, b.Configured, b.Why)
 	}
-	if longest := s.sweep.Longest(len(p.subjects())); longest > s.opt.Sweep.Std() {
-		p.note("executions, jobs and events of %d live sandboxes are read every %s: requests_per_second is %v", len(p.subjects()), backend.Age(longest), s.opt.RequestsPerSec)
+	if longest := s.sweep.Longest(p.swept); longest > s.opt.Sweep.Std() {
+		p.note("executions, jobs and events of %d live sandboxes are read every %s: requests_per_second is %v", p.swept, backend.Age(longest), s.opt.RequestsPerSec)
 	}
 	p.noteAddresses()
 	p.r.At = s.deps.Now()

@@ -29,7 +29,7 @@ func (p *poll) subjects() []wire.SweepSubject {
 	var out []wire.SweepSubject
 	for key, b := range p.s.boxes {
 		seen := p.attention.alerting[key] || p.attention.visible[key]
-		if !live(b.status) && !transit(b.status) && !seen {
+		if !live(b.status) && !transit(b.status) && !seen && !b.fellAsleep() {
 			continue
 		}
 		x := wire.SweepSubject{ID: key, Life: life{b.status, b.executions}}
@@ -44,6 +44,11 @@ func (p *poll) subjects() []wire.SweepSubject {
 	return out
 }
 
+// fellAsleep reports whether a sandbox sleeps and its events were not read since.
+func (b *box) fellAsleep() bool {
+	return classOf(b.status) == backend.SandboxAsleep && !b.events.at.After(b.since)
+}
+
 // readBoxes reads what is due about single sandboxes: the status of those in doubt first, then executions, jobs and events.
 func (p *poll) readBoxes() {
 	var jobs []job
@@ -51,7 +56,9 @@ func (p *poll) readBoxes() {
 		jobs = append(jobs, p.readStatus(p.s.boxes[key]))
 	}
 	due := p.s.backlog
-	for _, key := range p.s.sweep.Due(p.now, p.subjects()) {
+	subjects := p.subjects()
+	p.swept = len(subjects)
+	for _, key := range p.s.sweep.Due(p.now, subjects) {
 		if b := p.s.boxes[key]; b != nil {
 			b.hasRead = [3]bool{} // it changed since a turn that the budget cut short
 		}
@@ -134,6 +141,9 @@ func (p *poll) readBox(b *box) job {
 		{"events", url.Values{"limit": {"50"}, "direction": {"desc"}}, p.takeEvents},
 	}
 	read := b.hasRead
+	if b.fellAsleep() && !p.attention.alerting[b.id] && !p.attention.visible[b.id] {
+		read[0], read[1] = true, true // nothing runs in it: its events tell when it was suspended
+	}
 	return func(ctx context.Context) func() {
 		at := "/sandbox/sandboxes/" + url.PathEscape(b.id.Raw()) + "/"
 		var answers [3]*answer
@@ -173,6 +183,9 @@ func (p *poll) readBox(b *box) job {
 					p.failed(b, f)
 					return
 				}
+			}
+			if !later {
+				b.problem = nil
 			}
 		}
 	}

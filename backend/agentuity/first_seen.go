@@ -20,6 +20,8 @@ func workMark(k backend.Key) string { return string(k.Kind) + " " + k.Parent.Raw
 
 func transitMark(id backend.ID, status string) string { return status + " " + id.Raw() }
 
+func listedMark(id backend.ID) string { return "listed " + id.Raw() }
+
 func driverMark(session backend.ID) string { return "no-driver " + session.Raw() }
 
 // firstSeen is when something was first seen, now where it is new. It is kept where keep says so.
@@ -38,6 +40,10 @@ func (s *Source) firstSeen(mark string, now time.Time, keep bool) time.Time {
 func (s *Source) bookmarks(now time.Time) []backend.Bookmark {
 	out := make([]backend.Bookmark, 0, len(s.seen)+1)
 	for mark, at := range s.seen {
+		if strings.HasPrefix(mark, "listed ") && now.Sub(at) > suspectEvery {
+			delete(s.seen, mark)
+			continue
+		}
 		if !s.used[mark] && now.Sub(s.started) > unusedFor {
 			delete(s.seen, mark) // what it dated is no more
 			continue

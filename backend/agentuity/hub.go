@@ -270,16 +270,48 @@ func (p *poll) bind() {
 			best[y.join.sandbox] = y
 		}
 	}
+	said := p.saidJoins()
 	for key, b := range p.s.boxes {
 		session := b.row.session
 		var by backend.Safe
 		if y := best[key]; y != nil {
 			session, by = y.entity.Key.ID, backend.Text("the Hub's list")
+		} else if x, is := said[key]; is && session.IsZero() {
+			session, by = x.session, backend.Textf("a log line of %s", backend.Clean(x.source, 80))
 		}
 		if session != b.session || by != b.joinedBy {
 			b.session, b.joinedBy, b.touched = session, by, true
 		}
 	}
+}
+
+// saidJoin is a session and a sandbox that one log line names together.
+type saidJoin struct {
+	session, sandbox backend.ID
+	source           string
+	at               time.Time
+}
+
+// maxSaid bounds the joins that log lines tell.
+const maxSaid = 5000
+
+// saidJoins are the newest joins that log lines tell, by sandbox. They stay after their lines.
+func (p *poll) saidJoins() map[backend.ID]saidJoin {
+	s := p.s
+	for _, r := range p.attention.reports {
+		if !r.Session.IsZero() && !r.Sandbox.IsZero() && r.At.After(s.saidOf[r.Session].at) && len(s.saidOf) < maxSaid {
+			s.saidOf[r.Session] = saidJoin{r.Session, r.Sandbox, r.Source, r.At}
+		}
+	}
+	out := make(map[backend.ID]saidJoin, len(s.saidOf))
+	for session, x := range s.saidOf {
+		if s.boxes[x.sandbox] == nil {
+			delete(s.saidOf, session)
+		} else if x.at.After(out[x.sandbox].at) {
+			out[x.sandbox] = x
+		}
+	}
+	return out
 }
 
 func (y *hubSession) over(o *hubSession) int {

@@ -21,6 +21,7 @@ type poll struct {
 	scopes     []backend.Scope // of executions and jobs that were read
 	left       []backend.ID    // live sandboxes that the newest live list no longer names
 	partial    bool
+	swept      int // sandboxes whose executions, jobs and events are read in turn
 }
 
 // attention is what people, rules and logs look at.
@@ -53,6 +54,8 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.readHub()
 	p.lookAtSuspects() // first: the sweep may use up what the budget has
 	p.readBoxes()
+	p.suspects()
+	p.partial = p.partial || len(p.dueSuspects()) > 0 // what was just read gives reason to look again at once
 	p.assemble()
 	p.finish()
 	return p.r, nil
@@ -153,7 +156,7 @@ func (p *poll) takeRow(r *region, x *row, at time.Time) {
 		b.changed(x.status, p.s.firstSeen(transitMark(x.id, x.status), p.now, transit(x.status)))
 	}
 	b.row, b.region, b.readAt = *x, r, at
-	b.lost, b.problem, b.touched = false, nil, true
+	b.lost, b.touched = false, true
 }
 
 // changed notes that a sandbox took another status.

@@ -48,6 +48,9 @@ func TestSamplesAreRead(t *testing.T) {
 	if asleep := sandboxOf(t, r, suspendedID); asleep.Class != backend.SandboxAsleep || asleep.Reported.String() != "suspended" {
 		t.Errorf("suspended: %s %s", asleep.Reported, asleep.Class)
 	}
+	if asleep := sandboxOf(t, r, suspendedID); !asleep.ReapedAt.Equal(at(t, "2026-04-05T00:30:00Z")) {
+		t.Errorf("suspended is removed at %s", asleep.ReapedAt)
+	}
 	if got := w.requests("/fs/list/" + healthyID); len(got) > 0 {
 		t.Errorf("the filesystem of the healthy sandbox was listed without a reason: %v", got)
 	}

@@ -39,8 +39,9 @@ type Source struct {
 
 	boxes    map[backend.ID]*box
 	sessions map[backend.ID]*hubSession
-	seen     map[string]time.Time // when what the platform does not date was first seen, by kind and id
-	used     map[string]bool      // of these, those that this process saw too
+	saidOf   map[backend.ID]saidJoin // by session: which sandbox it has, as a log line says
+	seen     map[string]time.Time    // when what the platform does not date was first seen, by kind and id
+	used     map[string]bool         // of these, those that this process saw too
 	started  time.Time
 	toldTo   time.Time // until when a former process told events
 	newest   time.Time // the newest event that was told
@@ -91,6 +92,9 @@ type box struct {
 	hasRead  [3]bool   // executions, jobs, events: read in a turn that the budget cut short
 	asked    time.Time // when its region and organisation were last asked for
 	place    string    // what was answered then
+	// entries is how many entries its directory had when it was last listed.
+	entries   int
+	entriesAt time.Time
 }
 
 func newSource(o *Options, deps backend.Deps) (*Source, error) {
@@ -101,7 +105,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{},
-		sessions: map[backend.ID]*hubSession{}, seen: map[string]time.Time{}, used: map[string]bool{}, started: deps.Now()}
+		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, started: deps.Now()}
 	if o.CLIProfile != "" {
 		name, file := profileFile(o.CLIProfile, o.CLIConfigDir, deps.Getenv)
 		s.profile = &profile{name: name, file: file, now: deps.Now}
@@ -218,12 +222,19 @@ func (s *Source) Routes() []backend.Route {
 	get := func(target, why string) {
 		out = append(out, backend.Route{Verb: "GET", Target: target, Why: why})
 	}
+	hub := func(b, key string) {
+		get(b+"/api/hub/sessions", "sessions of the Coder Hub, every 10s"+key)
+		get(b+"/api/hub/session/{session}", "a session in doubt")
+		get(b+"/api/hub/session/{session}/participants", "who drives it")
+	}
 	for _, r := range s.regions {
 		b := r.place.base
-		get(b+"/sandbox?live=true", "live sandboxes, every 5 to 10s")
-		get(b+"/sandbox", "all sandboxes, every "+s.opt.FullList.String()+", and the newest failed and terminated ones")
+		get(b+"/sandbox?limit=100", "live sandboxes, every 5 to 10s; all, the newest failed and the newest terminated, every "+s.opt.FullList.String())
 		get(b+"/sandbox/status/{sandbox}", "status of sandboxes that alert, are on a screen or left the list")
-		get(b+"/sandbox/sandboxes/{sandbox}/executions, …/jobs, …/events", "of live sandboxes, every "+s.opt.Sweep.String()+" and on change; oftener where something is queued or alerts")
+		get(b+"/sandbox/{sandbox}", "where that differs from the list, or does not find it")
+		for _, what := range []string{"executions", "jobs", "events"} {
+			get(b+"/sandbox/sandboxes/{sandbox}/"+what, "of live sandboxes, every "+s.opt.Sweep.String()+" and on change; each poll where something is queued or alerts")
+		}
 		if s.opt.ListDirectory {
 			get(b+"/fs/list/{sandbox}?path="+s.opt.Directory, "when its session or events say that it may be broken, at most every 5m for each sandbox; its side effects are not documented")
 		}
@@ -234,10 +245,10 @@ func (s *Source) Routes() []backend.Route {
 	switch {
 	case !s.opt.Hub:
 	case s.hub.place != nil:
-		get(s.hub.place.base+"/api/hub/sessions, …/hub/session/{session}, …/participants", "sessions of the Coder Hub, every 10s")
+		hub(s.hub.place.base, "")
 	default:
 		get(s.regions[0].place.base+"/coder", "address of the Coder Hub")
-		get("{hub}/api/hub/sessions, …/hub/session/{session}, …/participants", "sessions of the Coder Hub, every 10s; the key goes there only below "+joined(s.opt.HubHosts))
+		hub("{hub}", "; the key goes there only below "+joined(s.opt.HubHosts))
 	}
 	if s.profile != nil {
 		out = append(out, backend.Route{Verb: "read", Target: s.profile.file, Why: "key of the CLI profile " + s.profile.name})

@@ -18,6 +18,7 @@ const (
 	suspectFor   = 15 * time.Minute // how long a suspicion keeps a sandbox urgent
 	resumeSoon   = 5 * time.Minute  // an evacuation so soon after a resume is suspicious
 	listsAtOnce  = 4                // directories that one poll lists
+	manyEntries  = 4                // a directory that had at least so many lost most of them where a quarter is left
 )
 
 // suspicion is why a sandbox may be broken, and when it was last looked into.
@@ -75,6 +76,9 @@ func (p *poll) boxOf(session, sandbox backend.ID) *box {
 	if b := p.s.boxes[sandbox]; b != nil {
 		return b
 	}
+	if b := p.s.boxes[p.s.saidOf[session].sandbox]; b != nil {
+		return b
+	}
 	if h := p.s.sessions[session]; h != nil {
 		return p.s.boxes[h.join.sandbox]
 	}
@@ -126,23 +130,30 @@ func odd(all []backend.LifecycleEvent) (at time.Time, why backend.Safe, is bool)
 // lookAtSuspects lists one directory of each live sandbox that gives a new reason, at most every suspectEvery.
 func (p *poll) lookAtSuspects() {
 	p.suspects()
-	if !p.s.opt.ListDirectory {
-		return
-	}
-	var due []*box
-	for _, b := range p.s.boxes {
-		x := &b.suspect
-		if live(b.status) && x.since(p.now) && x.at.After(x.served) && (x.listed.IsZero() || p.now.Sub(x.listed) >= suspectEvery) {
-			due = append(due, b)
-		}
-	}
-	slices.SortFunc(due, func(a, b *box) int { return cmp.Or(a.suspect.at.Compare(b.suspect.at), a.id.Compare(b.id)) })
+	due := p.dueSuspects()
 	var jobs []job
 	for _, b := range due[:min(len(due), listsAtOnce)] {
 		jobs = append(jobs, p.listDirectory(b))
 	}
 	p.run(jobs)
-	p.partial = p.partial || len(due) > len(jobs)
+}
+
+// dueSuspects are the sandboxes whose directory is to be listed, the longest suspect first.
+func (p *poll) dueSuspects() (due []*box) {
+	if !p.s.opt.ListDirectory || p.s.deps.Tap != nil { // doctor reads a source several times
+		return nil
+	}
+	for _, b := range p.s.boxes {
+		x := &b.suspect
+		if at, known := p.s.seen[listedMark(b.id)]; known && at.After(x.listed) && !at.After(p.now) {
+			x.listed = at // by a former process
+		}
+		if live(b.status) && x.since(p.now) && x.at.After(x.served) && (x.listed.IsZero() || p.now.Sub(x.listed) >= suspectEvery) {
+			due = append(due, b)
+		}
+	}
+	slices.SortFunc(due, func(a, b *box) int { return cmp.Or(a.suspect.at.Compare(b.suspect.at), a.id.Compare(b.id)) })
+	return due
 }
 
 // listDirectory lists one directory of a sandbox. Its request is the only one of this kind in flight for the sandbox.
@@ -157,6 +168,7 @@ func (p *poll) listDirectory(b *box) job {
 		at := p.s.deps.Now()
 		return func() {
 			b.suspect.listed, b.suspect.served = at, b.suspect.at
+			p.s.seen[listedMark(b.id)], p.s.used[listedMark(b.id)] = at, true
 			v := p.listVerdict(b, a, f)
 			v.At, v.Took = at, at.Sub(began)
 			b.observe(v)
@@ -179,6 +191,12 @@ func (p *poll) listVerdict(b *box, a *answer, f *failure) backend.Verdict {
 			return v
 		}
 		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("%s has %s", dir, backend.Counted(n, "entry", "entries"))
+		if b.entries >= manyEntries && n <= b.entries/manyEntries && b.woke.After(b.entriesAt) { // agentuity/sdk#1161
+			v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailFilesystemMissing
+			v.What = backend.Textf("%s has %s, and had %d before it slept", dir, backend.Counted(n, "entry", "entries"), b.entries)
+			return v
+		}
+		b.entries, b.entriesAt = n, p.now
 		return v
 	}
 	v.Evidence = []backend.Safe{p.clean(f.Error(), 400), backend.Textf("looked at because: %s", b.suspect.why)}

@@ -195,3 +195,60 @@ func TestNoCheckpointIsObserved(t *testing.T) {
 		t.Errorf("%+v, asked %v", v, w.requests("/fs/list/"))
 	}
 }
+
+// TestOneProcessAMinuteListsRarely: what a former process listed within five minutes is not listed again, as by a command of cron.
+func TestOneProcessAMinuteListsRarely(t *testing.T) {
+	w := newWorld(t, nil)
+	marks := w.poll().Bookmarks
+	for range 12 {
+		w.clock.Add(time.Minute)
+		w.src = w.source(nil)
+		w.src.Resume(marks)
+		marks = w.poll().Bookmarks
+	}
+	if got := w.requests("/fs/list/"); len(got) > 4 {
+		t.Errorf("%d lists in 13 minutes", len(got))
+	}
+}
+
+// TestALineJoins: without the Hub's list, a line that names a session and a sandbox joins them, and says so.
+func TestALineJoins(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Hub = false })
+	w.poll()
+	r := nudgeFailed(w, "codesess_other")
+	r.Sandbox = backend.MustID(healthyID)
+	w.src.Listen([]backend.Report{r})
+	b := sandboxOf(t, w.poll(), healthyID)
+	if b.Session.Raw() != "codesess_other" || b.JoinedBy.String() != "a log line of hub-log" {
+		t.Errorf("joined with %q by %q", b.Session.Raw(), b.JoinedBy)
+	}
+	w.clock.Add(6 * time.Minute)
+	w.forget()
+	w.src.Listen([]backend.Report{nudgeFailed(w, "codesess_other")}) // names the session alone
+	w.poll()
+	if got := w.requests("/fs/list/" + healthyID); len(got) != 1 {
+		t.Errorf("listed %v", got)
+	}
+}
+
+// TestLostFilesAreSeen: a directory that lost most of its entries while the sandbox slept is a failure (agentuity/sdk#1161).
+func TestLostFilesAreSeen(t *testing.T) {
+	w := newWorld(t, nil)
+	list := string(readSample(t, "sandbox_list").Response.Body)
+	asleep := strings.Replace(list, `"status": "idle"`, `"status": "suspended"`, 1)
+	w.poll()
+	w.src.Listen([]backend.Report{nudgeFailed(w, healthyHub)})
+	w.poll()
+	w.set("GET /sandbox", ok(asleep))
+	w.clock.Add(time.Minute)
+	w.poll()
+	w.set("GET /sandbox", ok(list))
+	w.set("GET /fs/list/"+healthyID, ok(`{"success":true,"data":{"files":[{"path":".env"}]}}`))
+	w.clock.Add(5 * time.Minute)
+	w.poll()
+	w.src.Listen([]backend.Report{nudgeFailed(w, healthyHub)})
+	v := verdictOf(t, sandboxOf(t, w.poll(), healthyID), backend.PlaneList)
+	if v.Outcome != backend.OutcomeFailed || v.Kind != backend.FailFilesystemMissing || !strings.Contains(v.What.String(), "has 1 entry, and had 4 before it slept") {
+		t.Errorf("%+v", v)
+	}
+}

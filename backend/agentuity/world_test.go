@@ -96,6 +96,7 @@ func newWorld(t testing.TB, change func(*Options)) *world {
 		"hub_sessions_list", "hub_session_error", "hub_participants_lead", "hub_participants_no_lead", "cli_sandbox_resolve"} {
 		w.serve(readSample(t, name))
 	}
+	w.set("GET /sandbox/sandboxes/"+suspendedID+"/events", ok(`{"success":true,"data":{"events":[{"eventId":"evt_s","type":"suspend","event":{},"createdAt":"2026-04-04T00:30:00Z"}]}}`))
 	srv := httptest.NewServer(http.HandlerFunc(w.handle))
 	t.Cleanup(srv.Close)
 	w.url = srv.URL
