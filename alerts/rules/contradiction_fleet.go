@@ -333,8 +333,11 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 // observedText says what a verdict found, how, and when the plane last worked.
 func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict) backend.Safe {
 	how := backend.Text("seen by a command")
-	if v.Passive {
+	switch {
+	case v.Passive:
 		how = backend.Text("seen without running anything")
+	case v.Plane == backend.PlaneList && !b.Region.IsEmpty(): // a cloud platform has a route for it
+		how = backend.Text("seen by a request into it")
 	}
 	if v.Past {
 		how = backend.Textf("%s, before its newest start", how)

@@ -33,6 +33,15 @@ type failure struct {
 // Error says what was answered and where.
 func (f *failure) Error() string { return f.err.Error() }
 
+// said is place and answer, for evidence.
+func (f *failure) said() string {
+	var e *backend.Error
+	if errors.As(f.err, &e) {
+		return e.Said()
+	}
+	return f.Error()
+}
+
 // Unwrap returns the *backend.Error.
 func (f *failure) Unwrap() error { return f.err }
 

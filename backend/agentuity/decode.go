@@ -82,10 +82,10 @@ func duration(n wire.Node) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// hidden are the members that never reach a screen: addresses that are secrets, and values of variables.
+// hidden are the members that never reach a screen: addresses that are secrets, what they are made of, and values of variables.
 func hidden(name string) bool {
 	low := strings.ToLower(name)
-	return strings.HasSuffix(low, "url") || low == "env" || strings.HasPrefix(low, "api_key")
+	return strings.HasSuffix(low, "url") || strings.HasSuffix(low, "streamid") || low == "env" || strings.HasPrefix(low, "api_key")
 }
 
 // raw is an object for the details view, without what is secret.

@@ -64,13 +64,13 @@ func (p *poll) takeStatus(b *box, a, full *answer, f *failure) {
 	case f.notFound():
 		b.problem = nil // its list names it: the next one tells
 		v.Outcome, v.What = backend.OutcomeUnknown, backend.Text("the list names it, and its own route does not find it")
-		v.Evidence = []backend.Safe{p.clean(f.Error(), 300)}
+		v.Evidence = []backend.Safe{p.clean(f.said(), 400)}
 		b.observe(v)
 		return
 	case f != nil:
 		p.failed(b, f)
 		v.Outcome, v.Kind, v.What = p.controlFailure(b, f)
-		v.Evidence = []backend.Safe{p.clean(f.Error(), 300)}
+		v.Evidence = []backend.Safe{p.clean(f.said(), 400)}
 		b.observe(v)
 		return
 	}

@@ -199,7 +199,7 @@ func (p *poll) listVerdict(b *box, a *answer, f *failure) backend.Verdict {
 		b.entries, b.entriesAt = n, p.now
 		return v
 	}
-	v.Evidence = []backend.Safe{p.clean(f.Error(), 400), backend.Textf("looked at because: %s", b.suspect.why)}
+	v.Evidence = []backend.Safe{p.clean(f.said(), 400), backend.Textf("looked at because: %s", b.suspect.why)}
 	if path, gone := mountGone(f.message); gone && (f.is(http.StatusNotFound) || f.status >= 500) {
 		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailMountGone
 		v.What = backend.Textf("its mount is gone: %s", p.clean(path, 200))

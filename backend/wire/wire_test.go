@@ -333,3 +333,29 @@ func TestBudgetWait(t *testing.T) {
 		}
 	})
 }
+
+// TestFetchIsBounded: a file is copied up to its limit, and the answer of another status is told and not copied.
+func TestFetchIsBounded(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/missing" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, "0123456789")
+	})
+	a, err := wire.NewActor(wire.Config{Origins: []string{url}}, deps())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Close() }()
+	for path, want := range map[string]struct {
+		limit  int64
+		copied string
+		fails  bool
+	}{"/file": {10, "0123456789", false}, "/large": {4, "0123", true}, "/missing": {10, "", false}} {
+		var to bytes.Buffer
+		r, size, err := a.Fetch(context.Background(), wire.Order{Method: http.MethodGet, URL: url + path}, &to, want.limit)
+		if (err != nil) != want.fails || to.String() != want.copied || int(size) != len(want.copied) || path == "/missing" && string(r.Body) != "0123456789" {
+			t.Errorf("%s: %q, %d bytes, %v", path, to.String(), size, err)
+		}
+	}
+}
