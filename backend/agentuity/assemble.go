@@ -157,7 +157,7 @@ func (p *poll) judgeDriver(b *box) {
 	h := y.entity.Hub
 	gaveUp := false
 	if r, ok := backend.HubText(h.Error.String()); ok && r.Kind == backend.ReportDriverTimeout {
-		gaveUp = true
+		gaveUp = y.inError()
 	}
 	switch {
 	case h.Driver.Or(false):
@@ -169,7 +169,7 @@ func (p *poll) judgeDriver(b *box) {
 	case gaveUp || p.now.Sub(y.noDriver) >= driverLimit:
 		v.Since = y.noDriver
 		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("no driver leads the session %s since at least %s", name, y.noDriver.UTC().Format("15:04:05Z"))
-		if !h.Error.IsEmpty() {
+		if gaveUp {
 			v.Evidence = []backend.Safe{backend.Textf("the Hub says: %s", backend.HubSeconds(h.Error))}
 		}
 	default:

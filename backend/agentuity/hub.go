@@ -226,6 +226,12 @@ func (y *hubSession) take(p *poll, x *backend.Session, j join) {
 	y.settle(p)
 }
 
+// inError reports whether the session is in its error now: the Hub keeps its last error after its cause is gone (agentuity/sdk#1343).
+func (y *hubSession) inError() bool {
+	word := strings.ToLower(y.entity.Status.String())
+	return word == "error" || word == "failed"
+}
+
 // settle fills in who drives the session. The entity is one that was not delivered yet.
 func (y *hubSession) settle(p *poll) {
 	h := y.entity.Hub

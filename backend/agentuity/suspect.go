@@ -53,7 +53,7 @@ func (p *poll) suspects() {
 	}
 	for _, h := range p.s.sessions {
 		b := p.s.boxes[h.join.sandbox]
-		if b == nil || h.entity == nil || h.entity.Hub.Error.IsEmpty() {
+		if b == nil || h.entity == nil || h.entity.Hub.Error.IsEmpty() || !h.inError() || h.errorAt.Before(b.woke) {
 			continue
 		}
 		if r, ok := backend.HubText(h.entity.Hub.Error.String()); ok {

@@ -252,3 +252,26 @@ func TestLostFilesAreSeen(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// TestAnErrorThatIsOverSaysNothing: the Hub keeps its last error. Of a session that wakes again it is no reason for anything.
+func TestAnErrorThatIsOverSaysNothing(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, route := range []string{"GET /api/hub/sessions", "GET /api/hub/session/" + zombieHub} {
+		name := map[bool]string{true: "hub_sessions_list", false: "hub_session_error"}[strings.HasSuffix(route, "sessions")]
+		w.set(route, ok(strings.ReplaceAll(string(readSample(t, name).Response.Body), `"status": "error"`, `"status": "resuming"`)))
+	}
+	w.set("GET /sandbox/sandboxes/"+zombieID+"/events", ok(`{"success":true,"data":{"events":[]}}`))
+	w.set("GET /sandbox/sandboxes/"+zombieID+"/executions", ok(`{"success":true,"data":{"executions":[]}}`))
+	b := sandboxOf(t, w.poll(), zombieID)
+	if got := w.requests("/fs/list/"); len(got) > 0 {
+		t.Errorf("listed %v", got)
+	}
+	if v := verdictOf(t, b, backend.PlaneDriver); v.Outcome != backend.OutcomeUnknown || v.Kind != backend.FailWaking {
+		t.Errorf("driver: %+v", v)
+	}
+	w.clock.Add(2 * time.Minute)
+	w.poll()
+	if v := verdictOf(t, sandboxOf(t, w.poll(), zombieID), backend.PlaneDriver); v.Outcome != backend.OutcomeFailed {
+		t.Errorf("driver after two minutes: %+v", v)
+	}
+}
