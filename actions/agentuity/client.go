@@ -141,8 +141,13 @@ func (c *client) now() time.Time { return c.factory.deps.Now() }
 
 func (c *client) close() error { return c.actor.Close() }
 
-// segment is an id as a part of a path.
-func segment(id backend.ID) string { return url.PathEscape(id.Raw()) }
+// segment is an id as a part of a path. One that would be a step in the tree is refused by the platform then.
+func segment(id backend.ID) string {
+	if raw := id.Raw(); raw != "." && raw != ".." && raw != "" {
+		return url.PathEscape(raw)
+	}
+	return "no-such-id"
+}
 
 // mountGone reports whether a text says that the filesystem of a sandbox is not mounted any more (agentuity/sdk#1350).
 func mountGone(text string) bool {

@@ -18,10 +18,7 @@ const (
 
 // assemble puts what changed into the reading.
 func (p *poll) assemble() {
-	whole := true
-	for _, r := range p.s.regions {
-		whole = whole && r.err == nil && r.full.whole && !r.full.done.IsZero() && r.full.walk == nil && !r.full.done.Before(p.now)
-	}
+	whole := p.whole()
 	lost := 0
 	for _, key := range p.sorted() {
 		b := p.s.boxes[key]
@@ -52,6 +49,19 @@ func (p *poll) assemble() {
 	if lost > 0 {
 		p.note("%s left the list; their own routes are asked", backend.Counted(lost, "sandbox", "sandboxes"))
 	}
+}
+
+// whole reports whether the lists of all regions were read to their end lately and held still, the newest of them in this poll.
+func (p *poll) whole() bool {
+	fresh := false
+	for _, r := range p.s.regions {
+		l := &r.full
+		if r.err != nil || !l.whole || l.done.IsZero() || l.walk != nil || p.now.Sub(l.done) > 3*max(l.every, time.Duration(len(l.ids)/pageSize)*perPage) {
+			return false
+		}
+		fresh = fresh || !l.done.Before(p.now)
+	}
+	return fresh
 }
 
 func (p *poll) sorted() []backend.ID {

@@ -46,11 +46,11 @@ func (d *decoder) text(n wire.Node, limit int) backend.Safe {
 	return d.cut(t, limit)
 }
 
-// id is a raw identifier, zero when there is none.
+// id is a raw identifier, zero when there is none. One that would be a step in the path of a request is none.
 func id(n wire.Node) backend.ID {
 	t, _ := n.Text()
 	out, err := backend.NewID(t)
-	if err != nil {
+	if err != nil || t == "." || t == ".." {
 		return backend.ID{}
 	}
 	return out

@@ -225,13 +225,13 @@ func TestKeysOfTheCLI(t *testing.T) {
 func TestUnknownWordsAreKept(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Hub = false })
 	w.set("GET /sandbox", ok(`{"success":true,"data":{"sandboxes":[{"sandboxId":"sbx_new","name":null,"status":"hibernating-2","org":null,"runtime":null,"createdAt":null,"executions":"many","timeout":null,"metadata":null,"command":null,"networkPort":"x"},
-		{"sandboxId":null},{"status":"idle"},7],"total":4}}`))
+		{"sandboxId":null},{"status":"idle"},7,{"sandboxId":".."}],"total":5}}`))
 	r := w.poll()
 	b := sandboxOf(t, r, "sbx_new")
 	if b.Reported.String() != "hibernating-2" || b.Class != backend.SandboxUnknown || b.Name.String() != "sbx_new" || b.CreatedAt.IsKnown() {
 		t.Errorf("%+v", b)
 	}
-	if !strings.Contains(problems(r), "3 rows of the list have no sandboxId") {
+	if !strings.Contains(problems(r), "4 rows of the list have no sandboxId") {
 		t.Errorf("problems: %s", problems(r))
 	}
 }
