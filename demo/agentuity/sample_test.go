@@ -176,7 +176,7 @@ func (g *stage) replay(t *testing.T, name string, but []string) {
 	for part := range expected {
 		part = g.own(part)
 		if !actual[part] && !slices.Contains(but, part) {
-			t.Errorf("no %s in\n%s", part, said)
+			t.Errorf("no %s in\n%.2000s", part, said)
 		}
 	}
 }

@@ -31,14 +31,21 @@ func (w *World) populate(n int) {
 		case i%11 == 10:
 			s.status, s.mode, s.files = terminated, "oneshot", nil
 			w.happen(s, "destroy", nil, w.when(-time.Hour))
+		case i == 0: // rests, so that a client can try things in it
+		case i < 3:
+			w.pulse(s, i, often)
 		case i < busy || i%8 == 0: // in a large fleet most wait for somebody to come back
-			w.pulse(s, i)
+			w.pulse(s, i, seldom)
 		}
 	}
 }
 
-// busy is how many sandboxes of a fleet are all used.
-const busy = 40
+// busy is how many sandboxes of a fleet are all used, often and seldom the shortest time between two uses.
+const (
+	busy   = 40
+	often  = 30 * time.Second
+	seldom = 3 * time.Minute
+)
 
 // history is a clean pause and resume of long ago, and what ran before the demo.
 func (w *World) history(s *sandbox, i int) {
@@ -60,7 +67,7 @@ func (w *World) sleep(s *sandbox, at time.Time) {
 }
 
 // pulse lets an agent use a sandbox from time to time, for ever.
-func (w *World) pulse(s *sandbox, i int) {
+func (w *World) pulse(s *sandbox, i int, every time.Duration) {
 	n := 0
 	var beat func()
 	beat = func() {
@@ -69,7 +76,7 @@ func (w *World) pulse(s *sandbox, i int) {
 		if s.gone() {
 			return
 		}
-		w.later(time.Duration(40+w.draw("pulse", k, 120))*time.Second, beat)
+		w.later(every+time.Duration(w.draw("pulse", k, 2000))*every/1000, beat)
 		if s.status != idle || s.waiting() {
 			return
 		}
@@ -80,7 +87,7 @@ func (w *World) pulse(s *sandbox, i int) {
 		}
 		w.start(r, time.Duration(200+w.draw("wait", k, 3500))*time.Millisecond, time.Duration(500+w.draw("lasts", k, 20_000))*time.Millisecond)
 	}
-	w.later(time.Duration(w.draw("first", i, 100))*time.Second, beat)
+	w.later(time.Duration(w.draw("first", i, 2000))*every/1000, beat)
 }
 
 // waiting reports whether the agent of a sandbox still waits for an execution.
@@ -139,7 +146,7 @@ func (w *World) playStuckQueue() {
 	w.at(w.when(-10*time.Minute), func() { w.enqueue(overtaken, "exec", []string{"bun", "run", "lint"}) })
 	w.at(w.when(-9*time.Minute), func() {
 		w.start(w.enqueue(overtaken, "exec", []string{"bun", "run", "lint"}), queueTime, 2*time.Second)
-		w.pulse(overtaken, len(w.sandboxes))
+		w.pulse(overtaken, len(w.sandboxes), often)
 	})
 	waits := w.add("packager", Home, w.when(-35*time.Minute))
 	w.at(w.when(-2*time.Minute), func() {
