@@ -225,6 +225,23 @@ func TestOtherOrders(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Join(w.state, rescueDir)); len(left) != 1 {
 		t.Errorf("%d archives are left", len(left))
 	}
+	w.set("GET /fs/download/"+boxID, 500, `{"message":"Internal Server Error"}`)
+	w.setFunc("GET /fs/list/"+boxID, func(r *http.Request) (int, string) {
+		if r.URL.Query().Get("path") == "/home/agentuity/src" {
+			return 200, `{"success":true,"data":{"files":[{"path":"main.ts","isDir":false}]}}`
+		}
+		return 200, `{"success":true,"data":{"files":[{"path":"src","isDir":true},{"path":"../../etc/passwd","isDir":false},{"path":"loop","isSymlink":true}]}}`
+	})
+	w.setFunc("GET /fs/"+boxID, func(r *http.Request) (int, string) {
+		if r.URL.Query().Get("path") == "/home/agentuity/passwd" {
+			return 404, `{"message":"not found"}`
+		}
+		return 200, "content of " + r.URL.Query().Get("path")
+	})
+	done, err = w.do(actions.Rescue, "idle")
+	if err != nil || len(done.Notes) != 2 || !strings.Contains(done.Notes[1].String(), "1 file was saved one by one, 1 could not be read") {
+		t.Errorf("rescue file by file: %+v %v", done, err)
+	}
 	w.setFunc("DELETE /sandbox/"+boxID, func(*http.Request) (int, string) { w.status("terminated"); return 204, "" })
 	if done, err = w.do(actions.Destroy, "idle"); err != nil || !done.Proved {
 		t.Errorf("destroy: %+v %v", done, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -31,15 +32,44 @@ func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (action
 		return actions.Done{}, fmt.Errorf("nothing was read: %w", err)
 	}
 	size, err := c.download(ctx, t.Key.ID, f)
+	note := backend.Safe{}
+	if err != nil && !errors.Is(err, errNoMount) && f.Truncate(0) == nil {
+		if _, back := f.Seek(0, io.SeekStart); back == nil {
+			size, note, err = c.singly(ctx, t.Key.ID, f, err)
+		}
+	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return actions.Done{}, errors.Join(err, os.Remove(file))
 	}
-	return actions.Done{Proved: true, Text: backend.Textf("%s in %s", backend.Bytes(size), backend.Clean(file, 400)),
-		Notes: []backend.Safe{backend.Text("the archive may hold secrets of the sandbox; only your account can read it")}}, nil
+	done := actions.Done{Proved: true, Text: backend.Textf("%s in %s", backend.Bytes(size), backend.Clean(file, 400)),
+		Notes: []backend.Safe{backend.Text("the archive may hold secrets of the sandbox; only your account can read it")}}
+	if !note.IsEmpty() {
+		done.Notes = append(done.Notes, note)
+	}
+	return done, nil
 }
+
+// singly reads the files one by one after the platform's archive failed.
+func (c *client) singly(ctx context.Context, id backend.ID, f *os.File, why error) (size int64, note backend.Safe, err error) {
+	saved, lost, err := c.copyFiles(ctx, id, f)
+	if err != nil {
+		return 0, backend.Safe{}, errors.Join(why, err)
+	}
+	if saved == 0 {
+		return 0, backend.Safe{}, why
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, backend.Safe{}, err
+	}
+	return info.Size(), backend.Textf("the platform made no archive (%s): %s saved one by one, %d could not be read", c.clean(why.Error(), 200), backend.Counted(saved, "file was", "files were"), lost), nil
+}
+
+// errNoMount says that no file can be read.
+var errNoMount = errors.New("no file can be read, its mount is gone")
 
 // download copies the archive that the platform makes.
 func (c *client) download(ctx context.Context, id backend.ID, to *os.File) (int64, error) {
@@ -54,7 +84,7 @@ func (c *client) download(ctx context.Context, id backend.ID, to *os.File) (int6
 	if r.Status < 200 || r.Status > 299 {
 		a := read(r)
 		if mountGone(a.message) {
-			return 0, fmt.Errorf("no file can be read, its mount is gone: %s", c.said(a))
+			return 0, fmt.Errorf("%w: %s", errNoMount, c.said(a))
 		}
 		return 0, errors.New(c.said(a))
 	}
