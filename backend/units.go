@@ -107,6 +107,24 @@ func Age(d time.Duration) string {
 	return strconv.Itoa(int(min(d/(365*24*time.Hour), 999))) + "y"
 }
 
+// AgeAtMost writes a duration as Age does, rounded up: an upper limit that is rounded down is wrong.
+func AgeAtMost(d time.Duration) string {
+	unit := 24 * time.Hour
+	switch {
+	case d <= 0:
+		return Age(d)
+	case d < time.Minute:
+		unit = time.Second
+	case d < time.Hour:
+		unit = time.Minute
+	case d < 48*time.Hour:
+		unit = time.Hour
+	case d >= 1000*24*time.Hour:
+		unit *= 365
+	}
+	return Age((d + unit - 1).Truncate(unit))
+}
+
 // Bytes writes a size with a decimal unit and at most three digits: "0 B", "3.1 MB", "118 MB".
 func Bytes(n int64) string {
 	if n < 0 {

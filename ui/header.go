@@ -223,20 +223,16 @@ func headerEnd(w int, f *views.Frame, how wording) []kit.Span {
 	if how.clock {
 		spans = append(spans, kit.Span{Text: f.Now.UTC().Format("15:04Z") + "  "})
 	}
-	return append(spans, mode(f, how))
+	return append(spans, mode(f))
 }
 
 // mode says whether this console can act, and until when, at every width.
-func mode(f *views.Frame, how wording) kit.Span {
+func mode(f *views.Frame) kit.Span {
 	long, tone := "read-only", theme.Dim
 	if a := &f.Acting; a.Can {
 		long = "actions disabled"
 		if !a.Until.IsZero() {
-			long, tone = "actions on until ", theme.Accent
-			if !how.clock {
-				long = "actions until "
-			}
-			long += a.Until.UTC().Format("15:04Z")
+			long, tone = "actions until "+a.Until.UTC().Format("15:04Z"), theme.Accent
 		}
 	}
 	if p := f.Acting.Run; p != nil && !p.Over() {

@@ -117,7 +117,7 @@ func (w *writer) cause(a *alerts.Alert) {
 			if !w.headed { // the subjects have the whole paths
 				spans[0].Text = longPath.ReplaceAllString(text, "$1$2/…$3")
 			}
-			spans = append([]kit.Span{dim("one of " + kit.Number(a.SubjectCount) + ": ")}, spans...)
+			spans = append([]kit.Span{dim(kit.Number(a.SubjectCount) + " like this: ")}, spans...)
 		}
 		w.Field("cause", spans...)
 		w.KeepMiddleCut(keepCause, 3-len(spans)) // what differs needs no second line

@@ -109,7 +109,7 @@ func span(early, late, now time.Time) string {
 	case !late.IsZero() && (near(early, late, now) || backend.Age(now.Sub(late)) == backend.Age(now.Sub(early))) && now.Sub(late) >= time.Second:
 		return backend.Age(now.Sub(late))
 	}
-	return "≤ " + backend.Age(now.Sub(early))
+	return "≤ " + backend.AgeAtMost(now.Sub(early))
 }
 
 // near reports whether two bounds are so near each other that they are told as one.

@@ -55,9 +55,9 @@ func Began(e, l, now time.Time, clock func(time.Time) string) string {
 	case e.IsZero():
 		return "at least " + age(l) + " ago (" + clock(l) + " or earlier)"
 	case l.IsZero():
-		return "at most " + age(e) + " ago (" + clock(e) + " or later)"
+		return "at most " + backend.AgeAtMost(now.Sub(e)) + " ago (" + clock(e) + " or later)"
 	case near(e, l, now), age(e) == age(l):
 		return age(l) + " ago (" + clock(l) + ")"
 	}
-	return age(l) + " to " + age(e) + " ago (between " + clock(e) + " and " + clock(l) + ")"
+	return age(l) + " to " + backend.AgeAtMost(now.Sub(e)) + " ago (between " + clock(e) + " and " + clock(l) + ")"
 }

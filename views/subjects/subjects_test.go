@@ -119,7 +119,7 @@ func TestOnsetSaysWhatIsProved(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	for want, a := range map[string]alerts.Alert{
 		"40m":   {State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: ago(41 * time.Minute), Latest: ago(40 * time.Minute)}},
-		"≤ 1h":  {State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: ago(92 * time.Minute), Latest: ago(40 * time.Minute)}},
+		"≤ 2h":  {State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: ago(92 * time.Minute), Latest: ago(40 * time.Minute)}},
 		"≤ 43m": {State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: ago(43 * time.Minute), Latest: ago(2 * time.Minute)}},
 		"≤ 3d":  {State: alerts.StatePending, Bounds: alerts.Bounds{Earliest: ago(72 * time.Hour)}},
 		"≥ 5m":  {State: alerts.StateFiring, Bounds: alerts.Bounds{Latest: ago(5 * time.Minute)}},
