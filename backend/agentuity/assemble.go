@@ -124,6 +124,22 @@ func (b *box) reaped() time.Time {
 func (p *poll) judge(b *box) {
 	p.judgeQueue(b)
 	p.judgeDriver(b)
+	p.judgeCommands(b)
+}
+
+// judgeCommands takes a command that ended since a failure for what it proves: commands run again, and the directory is worth
+// another look.
+func (p *poll) judgeCommands(b *box) {
+	ran := b.work.newestRun()
+	if ran.at.IsZero() || ran.at.After(p.now) {
+		return
+	}
+	if v, told := find(b.checks, backend.PlaneExec); told && v.Outcome == backend.OutcomeFailed && ran.at.After(v.At) {
+		b.observe(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: ran.at, Passive: true, What: backend.Textf("a command ran in it: %s", ran.what)})
+	}
+	if v, told := find(b.checks, backend.PlaneList); told && v.Outcome == backend.OutcomeFailed && ran.at.After(v.At) && ran.at.After(b.suspect.at) {
+		b.suspect.raise(p.now, backend.Text("a command ran in it since its directory could not be listed"))
+	}
 }
 
 // judgeQueue looks whether what is queued starts. Executions run one after the other: while one runs, others wait.

@@ -57,12 +57,12 @@ func runs(word string) backend.Value[bool] {
 	return backend.Unknown[bool]()
 }
 
-// hubError is the error that a session carries: a text, or an object with a message.
+// hubError is the error that a session carries: a text, or an object with a message. Durations are in seconds.
 func (d *decoder) hubError(n wire.Node) backend.Safe {
 	if t, ok := n.Text(); ok {
-		return d.cut(t, maxText)
+		return backend.HubSeconds(d.cut(t, maxText))
 	}
-	return d.text(n.Get("message"), maxText)
+	return backend.HubSeconds(d.text(n.Get("message"), maxText))
 }
 
 // participants reads who is connected to a session.

@@ -161,7 +161,7 @@ func TestHubSessionsAreJoined(t *testing.T) {
 	r := w.poll()
 	broken, fine := sessionOf(t, r, zombieHub), sessionOf(t, r, healthyHub)
 	if broken.Status.String() != "error" || broken.Running.Or(true) || broken.Hub.Sandbox.Raw() != zombieID || broken.Hub.Driver.Or(true) || broken.Hub.Connected.Or(true) ||
-		!strings.Contains(broken.Hub.Error.String(), "did not connect within 120000ms") || broken.Hub.Trace.String() != "sess_c3a6b6074b3bc91adebbd247d791c578" || broken.Hub.NoDriverSince.IsZero() || !broken.Hub.Wakeable.Or(false) {
+		!strings.Contains(broken.Hub.Error.String(), "did not connect within 120 s") || broken.Hub.Trace.String() != "sess_c3a6b6074b3bc91adebbd247d791c578" || broken.Hub.NoDriverSince.IsZero() || !broken.Hub.Wakeable.Or(false) {
 		t.Errorf("broken: %+v %+v", broken, broken.Hub)
 	}
 	if fine.Status.String() != "active" || !fine.Running.Or(false) || !fine.Hub.Connected.Or(false) || fine.Hub.Sandbox.Raw() != healthyID {

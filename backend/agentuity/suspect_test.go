@@ -275,3 +275,29 @@ func TestAnErrorThatIsOverSaysNothing(t *testing.T) {
 		t.Errorf("driver after two minutes: %+v", v)
 	}
 }
+
+// TestWhatWorksAgainIsSeen: a command that ended since proves that commands run, and gives reason to list the directory again.
+func TestWhatWorksAgainIsSeen(t *testing.T) {
+	w := newWorld(t, nil)
+	w.poll()
+	r := nudgeFailed(w, zombieHub)
+	w.src.Listen([]backend.Report{r})
+	if v := verdictOf(t, sandboxOf(t, w.poll(), zombieID), backend.PlaneExec); v.Outcome != backend.OutcomeFailed {
+		t.Errorf("exec: %+v", v)
+	}
+	w.clock.Add(5 * time.Minute)
+	w.set("GET /fs/list/"+zombieID, readReply(t, "healthy_fs_list"))
+	w.set("GET /sandbox/sandboxes/"+zombieID+"/executions", ok(`{"success":true,"data":{"executions":[{"executionId":"exe_new","type":"exec","status":"completed","exitCode":0,
+		"startedAt":"`+w.clock.Now().Format(time.RFC3339)+`","completedAt":"`+w.clock.Now().Format(time.RFC3339)+`","command":["ls"]}]}}`))
+	w.poll()
+	b := sandboxOf(t, w.poll(), zombieID)
+	if v := verdictOf(t, b, backend.PlaneExec); v.Outcome != backend.OutcomeOK || !strings.Contains(v.What.String(), "exe_new ended with exit code 0") {
+		t.Errorf("exec: %+v", v)
+	}
+	if v := verdictOf(t, b, backend.PlaneList); v.Outcome != backend.OutcomeOK {
+		t.Errorf("list: %+v", v)
+	}
+	if v := verdictOf(t, b, backend.PlaneQueue); v.Outcome != backend.OutcomeOK {
+		t.Errorf("queue: %+v", v)
+	}
+}

@@ -127,6 +127,23 @@ func kept[E backend.Entity](all []E, of func(E) *backend.Work) []E {
 	return all
 }
 
+// commandRun is a command that ended with an exit code.
+type commandRun struct {
+	at   time.Time
+	what backend.Safe
+}
+
+// newestRun is the newest command that ended with an exit code; zero where none is known.
+func (w *work) newestRun() (out commandRun) {
+	for _, x := range w.executions {
+		code, known := x.ExitCode.Get()
+		if at := x.EndedAt.Or(time.Time{}); known && x.Class.Ended() && at.After(out.at) && (x.Type.IsEmpty() || x.Type.String() == "exec") {
+			out = commandRun{at, backend.Textf("%s ended with exit code %d", x.Key.ID.Safe(), code)}
+		}
+	}
+	return out
+}
+
 // stuck is the execution that has been queued longest although nothing runs or started since, nil where there is none; waits
 // says what there is then.
 func (w *work) stuck() (oldest *backend.Execution, queued int, waits backend.Safe) {
