@@ -267,15 +267,15 @@ func platformEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 		if j.Class != backend.WorkRunning {
 			continue
 		}
-		what := backend.Text("the record alone proves nothing")
+		means := backend.Text("the record alone proves nothing")
 		if j.Driver && driver.Outcome == backend.OutcomeFailed {
-			what = backend.Text("but no driver leads its session")
+			means = backend.Text("but no driver leads its session")
 		}
 		since := backend.Text("")
 		if at := j.Started().Latest; !at.IsZero() {
 			since = backend.Textf(" since %s", env.Clock(env.Time(&j.Meta, backend.Known(at))))
 		}
-		add(b.WorkAt, src, "reported: job %s is running%s; %s", j.Key.ID.Safe(), since, what)
+		add(b.WorkAt, src, "reported: job %s is running%s; %s", j.Key.ID.Safe(), since, means)
 	}
 	out = append(out, reportEvidence(env, b)...)
 	resume, resumed := b.Latest(backend.LifecycleResumed)
