@@ -70,7 +70,9 @@ func (c *client) conflict(ctx context.Context, t actions.Target, r *reply) (acti
 	if strings.Contains(strings.ToLower(r.message), "no checkpoint data") {
 		v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailNoCheckpoint, At: c.now(),
 			What: backend.Text("it has no checkpoint to resume from: the platform cannot bring it back"), Evidence: []backend.Safe{backend.Clean(said, 400)}}
-		return actions.Done{Observed: []backend.Verdict{v}, Notes: []backend.Safe{backend.Textf("replace it: sandglass replace %s; keep the old one for the vendor's support", t.Key.ID.Safe())}},
+		order := v
+		order.Plane = backend.PlaneControl
+		return actions.Done{Observed: []backend.Verdict{order, v}, Notes: []backend.Safe{backend.Textf("replace it: sandglass replace %s; keep the old one for the vendor's support", t.Key.ID.Safe())}},
 			fmt.Errorf("it cannot be resumed: %s; it has no checkpoint, and trying again does not help", said)
 	}
 	if r.RetryAfter > 0 || r.Header.Get("X-RateLimit-Retry-After") != "" || r.Header.Get("X-RateLimit-Reset") != "" {

@@ -174,7 +174,7 @@ func TestConflictsAreToldApart(t *testing.T) {
 	w.status("suspended")
 	w.sample(route, "resume_409_no_checkpoint")
 	done, err := w.do(actions.Resume, "suspended")
-	if err == nil || len(done.Observed) != 1 || done.Observed[0].Kind != backend.FailNoCheckpoint || !strings.Contains(err.Error(), "trying again does not help") || !strings.Contains(err.Error(), "trace sess_test") {
+	if err == nil || len(done.Observed) != 2 || done.Observed[0].Kind != backend.FailNoCheckpoint || !strings.Contains(err.Error(), "trying again does not help") || !strings.Contains(err.Error(), "trace sess_test") {
 		t.Errorf("no checkpoint: %+v %v", done, err)
 	}
 	w.sample(route, "resume_409_checkpoint_pending")

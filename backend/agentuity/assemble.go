@@ -159,6 +159,9 @@ func (p *poll) judgeQueue(b *box) {
 	}
 	b.work.looks++
 	age := b.work.at.Sub(oldest.KnownSince)
+	if age < queuedIdle && (!told || known.Outcome != backend.OutcomeFailed) {
+		return // ordinary
+	}
 	v := backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeUnknown, At: b.work.at, Passive: true,
 		What:     backend.Textf("%s queued since at least %s, and nothing runs", backend.Counted(queued, "execution is", "executions are"), oldest.KnownSince.UTC().Format("15:04:05Z")),
 		Evidence: []backend.Safe{backend.Textf("%s: %s", oldest.Key.ID.Safe(), oldest.Command)}}

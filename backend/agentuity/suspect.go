@@ -89,8 +89,10 @@ func (p *poll) boxOf(session, sandbox backend.ID) *box {
 // refused for good.
 func (p *poll) reported(b *box, r backend.Report) {
 	if r.Kind == backend.ReportNoCheckpoint && classOf(b.status) == backend.SandboxAsleep {
-		b.observe(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailNoCheckpoint, At: r.At, Passive: true,
-			What: backend.Text("it has no checkpoint to resume from: the platform cannot bring it back"), Evidence: []backend.Safe{r.Text}})
+		for _, plane := range []backend.Plane{backend.PlaneControl, backend.PlaneExec} { // no order and no command reaches it
+			b.observe(backend.Verdict{Plane: plane, Outcome: backend.OutcomeFailed, Kind: backend.FailNoCheckpoint, At: r.At, Passive: true,
+				What: backend.Text("it has no checkpoint to resume from: the platform cannot bring it back"), Evidence: []backend.Safe{r.Text}})
+		}
 		return
 	}
 	if r.Status < 500 || r.Kind != backend.ReportNudgeFailed && r.Kind != backend.ReportNotReconnected {

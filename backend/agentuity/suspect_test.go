@@ -285,6 +285,9 @@ func TestWhatWorksAgainIsSeen(t *testing.T) {
 	if v := verdictOf(t, sandboxOf(t, w.poll(), zombieID), backend.PlaneExec); v.Outcome != backend.OutcomeFailed {
 		t.Errorf("exec: %+v", v)
 	}
+	for range 8 { // until what is queued counts as stuck
+		w.poll()
+	}
 	w.clock.Add(5 * time.Minute)
 	w.set("GET /fs/list/"+zombieID, readReply(t, "healthy_fs_list"))
 	w.set("GET /sandbox/sandboxes/"+zombieID+"/executions", ok(`{"success":true,"data":{"executions":[{"executionId":"exe_new","type":"exec","status":"completed","exitCode":0,
