@@ -42,6 +42,35 @@ func (b *Board) Past(k backend.Key) (Past, bool) {
 	return p, ok
 }
 
+// Shown is a State that shows what is remembered of sources that do not answer: what they listed last, marked as old.
+func (b *Board) Shown(st *fleet.State) *fleet.State {
+	if b == nil || b.memory == nil {
+		return st
+	}
+	var all []backend.Entity
+	for k := range b.memory.past {
+		if e := b.LastOf(k, st); e != nil {
+			all = append(all, e)
+		}
+	}
+	return st.Including(all...)
+}
+
+// LastOf is what a source that does not answer listed last under a key, nil where that is not known, where the State has it,
+// and where it had left before.
+func (b *Board) LastOf(k backend.Key, st *fleet.State) backend.Entity {
+	p, ok := b.Past(k)
+	h := st.Source(k.Source)
+	if !ok || !p.Left.IsZero() || !p.By.IsZero() || h == nil || h.Status != fleet.StatusDown && h.Status != fleet.StatusStarting || st.Entity(k) != nil {
+		return nil
+	}
+	why := backend.Textf("%s is %s", backend.Clean(k.Source, 80), h.Status)
+	if !h.Error.IsEmpty() {
+		why = backend.Textf("%s: %s", why, h.Error)
+	}
+	return old(p.Entity, why)
+}
+
 // PastOf lists what is remembered of a kind, in the order of the keys.
 func (b *Board) PastOf(kind backend.Kind) []Past {
 	if b == nil || b.memory == nil {

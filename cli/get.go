@@ -85,6 +85,7 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 				p.notice("cpu needs two samples of each container: --observe %s tells it", duration(figuresTake))
 			}
 			return p.reading(c.Context(), *s, g.oneShot, func(r *reading) error {
+				r.state = r.board.Shown(r.state)
 				if len(args) == 2 {
 					if err := p.only(r, args[1], &listings[0]); err != nil {
 						return err

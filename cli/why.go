@@ -68,6 +68,7 @@ func (p *Program) why(r *reading, given string, find finding, format *oneWord, c
 	if err != nil {
 		return err
 	}
+	r.state = r.board.Shown(r.state)
 	f := r.frame()
 	f.Theme = p.theme()
 	page, ok := subjects.PageOf(key, f)

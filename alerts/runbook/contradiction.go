@@ -65,7 +65,11 @@ func (s *subjectView) failedOn(q question, planes []backend.Plane, is func(*back
 }
 
 func (s *subjectView) ofKind(q question, kinds ...backend.FailureKind) Check {
-	return s.failedOn(q, []backend.Plane{backend.PlaneList, backend.PlaneExec, backend.PlaneRead, backend.PlaneDriver}, func(v *backend.Verdict) bool { return slices.Contains(kinds, v.Kind) },
+	planes := []backend.Plane{backend.PlaneList, backend.PlaneExec, backend.PlaneRead}
+	if slices.Contains(kinds, backend.FailServerFrozen) { // a directory that can be listed tells nothing of a process
+		planes = []backend.Plane{backend.PlaneDriver, backend.PlaneExec}
+	}
+	return s.failedOn(q, planes, func(v *backend.Verdict) bool { return slices.Contains(kinds, v.Kind) },
 		func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe { return said(v) })
 }
 

@@ -25,7 +25,7 @@ type entityKind struct {
 	rows    func(*State) Rows
 	sort    func(*backend.Reading)
 	add     func(*backend.Reading, backend.Entity)
-	put     func(*State, backend.Entity)
+	put     func(*State, []backend.Entity) // those of its kind
 	staging func() staging
 }
 
@@ -38,7 +38,15 @@ func newKind[T any, P interface {
 		rows: func(s *State) Rows { return of(s) },
 		sort: func(r *backend.Reading) { *in(r) = sortRows(*in(r)) },
 		add:  func(r *backend.Reading, e backend.Entity) { *in(r) = append(*in(r), e.(P)) },
-		put:  func(s *State, e backend.Entity) { *of(s) = of(s).with([]P{e.(P)}, nil) },
+		put: func(s *State, all []backend.Entity) {
+			var rows []P
+			for _, e := range all {
+				if row, ours := e.(P); ours {
+					rows = append(rows, row)
+				}
+			}
+			*of(s) = of(s).with(rows, nil)
+		},
 		staging: func() staging {
 			return &stagingTable[T, P]{spec: kind.Spec(), in: in, of: of, put: map[backend.Key]P{}, gone: map[backend.Key]bool{}, missed: map[backend.Key]bool{}}
 		},
@@ -79,13 +87,14 @@ func (s *State) Rows(kind backend.Kind) Rows {
 // Entity looks up any entity, nil when there is none.
 func (s *State) Entity(k backend.Key) backend.Entity { return s.Rows(k.Kind).Find(k) }
 
-// Including is a State that shows one entity more: one that left, as it was read last.
-func (s *State) Including(e backend.Entity) *State {
+// Including is a State that shows more entities: such as left, or cannot be read now, as they were read last.
+func (s *State) Including(all ...backend.Entity) *State {
+	if len(all) == 0 {
+		return s
+	}
 	c := *s
 	for i := range kinds {
-		if kinds[i].kind == e.EntityMeta().Key.Kind {
-			kinds[i].put(&c, e)
-		}
+		kinds[i].put(&c, all)
 	}
 	return &c
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
@@ -11,10 +12,11 @@ import (
 // observedFresh is how long a verdict is shown as if it held now; after that its age stands first, and it pales.
 const observedFresh = 5 * time.Minute
 
-// observedCell says what was observed of a sandbox. What is older than observedFresh has its age first and pales; what was
-// found in a former life is dimmed too.
-func observedCell(b *backend.Sandbox, now time.Time) Cell {
+// observedCell says what was observed of a sandbox. What is older than observedFresh has its age first and pales, and so has
+// what was observed of a sandbox that cannot be read now; what was found in a former life is dimmed too.
+func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	o, ok := b.Observed.Get()
+	now := s.Now
 	switch {
 	case b.Observed.IsNotApplicable():
 		return None()
@@ -26,7 +28,7 @@ func observedCell(b *backend.Sandbox, now time.Time) Cell {
 	o = o.Present()
 	at, c := decisive(o), Cell{Text: o.What()}
 	c.Tone, c.Mark = OutcomeLook(o.Outcome())
-	if now.Sub(at) > observedFresh {
+	if now.Sub(at) > observedFresh || s.Stale(&b.Meta) {
 		c.Text, c.Tone = backend.Textf("%s ago: %s", backend.Age(now.Sub(at)), o.What()), theme.Dim
 	} else if o.Works() && len(o.NotTried()) > 0 {
 		c.Short = backend.Text("healthy")
@@ -71,7 +73,7 @@ func (w *writer) planes(b *backend.Sandbox) {
 		}
 		return
 	}
-	head := observedCell(b, w.f.Now)
+	head := observedCell(b, w.f.Snapshot)
 	w.cell("observed", head)
 	for _, v := range o.Verdicts {
 		if !v.Tried() {
@@ -79,7 +81,7 @@ func (w *writer) planes(b *backend.Sandbox) {
 		}
 		c := Cell{Text: v.Word()}
 		c.Tone, c.Mark = OutcomeLook(v.Outcome)
-		if v.Past {
+		if v.Past || w.f.Stale(&b.Meta) {
 			c.Tone = theme.Dim
 		}
 		w.cell(v.Plane.String(), c, dim("  "+found(&v, w.f.Now)))

@@ -42,7 +42,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Min: 10, Ideal: 20, Flex: 2, Priority: 2, Local: 11, Descending: true,
 				Needed: func(c *views.Snapshot) bool { return c.State.Observes() },
 				Urgent: observedFailing,
-				Cell:   func(b row, c *views.Snapshot) Cell { return observedCell(b, c.Now) },
+				Cell:   func(b row, c *views.Snapshot) Cell { return observedCell(b, c) },
 				Sort: func(b row, _ *views.Snapshot) SortKey {
 					o, ok := b.Observed.Get()
 					k := SortKey{Text: o.What().String(), Unknown: !ok}

@@ -14,7 +14,8 @@ import (
 
 // Why describes a subject as Doc does, with the answers of its runbook page where Doc points to the page; nil: without.
 func Why(key backend.Key, f *views.Frame, page *Page) *kit.Doc {
-	w := &writer{Doc: &kit.Doc{}, f: f, headed: true, page: page, home: key.Source}
+	w := &writer{Doc: &kit.Doc{}, f: withLast(key, f), headed: true, page: page, home: key.Source}
+	w.unread(key)
 	if !kindOf(key.Kind).details(w, key) {
 		w.gone(key)
 		w.pageHere()

@@ -36,11 +36,35 @@ func (w *writer) to(k backend.Key) {
 // Doc describes the thing with that key; the links of the document are the things it leads to, the first is number 1.
 // When the thing is no longer there, the document says so.
 func Doc(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
-	w := &writer{Doc: &kit.Doc{}, f: f, headed: true, home: key.Source}
+	w := &writer{Doc: &kit.Doc{}, f: withLast(key, f), headed: true, home: key.Source}
+	w.unread(key)
 	if !kindOf(key.Kind).details(w, key) {
 		w.gone(key)
 	}
 	return w.Doc, w.links
+}
+
+// withLast is the frame with what a source that does not answer listed last under the key.
+func withLast(key backend.Key, f *views.Frame) *views.Frame {
+	last := f.Board.LastOf(key, f.State)
+	if last == nil {
+		return f
+	}
+	c := *f
+	c.Snapshot = f.Snapshot.Next(f.Now, f.State.Including(last), f.Board)
+	return &c
+}
+
+// unread begins the page of what was listed only before Sandglass started.
+func (w *writer) unread(key backend.Key) {
+	if e := w.f.State.Entity(key); e == nil || !e.EntityMeta().Stale || w.f.Board.LastOf(key, &fleet.State{Sources: w.f.State.Sources}) == nil {
+		return
+	}
+	w.presentUnknown(w.f.State.Source(key.Source))
+}
+
+func (w *writer) presentUnknown(h *fleet.SourceHealth) {
+	w.Line(kit.Span{Tone: theme.Strong, Text: "Its present state is unknown: source " + h.Key.Source + " is " + string(h.Status)})
 }
 
 func write[T any](w *writer, thing *T, f func(*T)) bool {
@@ -57,7 +81,7 @@ func (w *writer) gone(key backend.Key) {
 		return
 	}
 	if h := w.f.State.Source(key.Source); h != nil && (h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting) {
-		w.Line(kit.Span{Tone: theme.Strong, Text: "Its present state is unknown: source " + h.Key.Source + " is " + string(h.Status)})
+		w.presentUnknown(h)
 	} else {
 		w.Line(kit.Span{Tone: theme.Strong, Text: GoneSince(key, w.f.Snapshot)})
 	}
