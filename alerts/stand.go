@@ -115,6 +115,9 @@ func (s *stands) about(m *record) string {
 	if id := s.bySubject[m.Key]; id != "" {
 		return id
 	}
+	if m.Key.Kind == backend.KindSession {
+		return s.workspaces[workspaceOf{m.Key.ID, backend.ID{}}]
+	}
 	if m.Key.Kind != backend.KindWorkspace && m.Key.Kind != backend.KindRef {
 		return ""
 	}

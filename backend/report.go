@@ -35,6 +35,7 @@ const (
 	ReportDriverWaiting  ReportKind = "driver-waiting"   // it waits for the driver, which is ordinary
 	ReportDriverNotFound ReportKind = "driver-not-found" // a command ran and found no driver process
 	ReportNoCheckpoint   ReportKind = "no-checkpoint"    // a suspended sandbox has no checkpoint to resume from
+	ReportResumeRefused  ReportKind = "resume-refused"   // a resume was refused, which may pass
 )
 
 // Suspicious reports whether a report is a reason to look at the sandbox.
@@ -42,7 +43,7 @@ func (k ReportKind) Suspicious() bool {
 	switch k {
 	case ReportNudgeFailed, ReportNotReconnected, ReportUnknownSession, ReportDriverTimeout:
 		return true
-	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint:
+	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused:
 	}
 	return false
 }
@@ -75,6 +76,8 @@ var hubTexts = []struct {
 	{"failed to send usr1 reconnect nudge", ReportNudgeFailed},
 	{"still has not reconnected", ReportNotReconnected},
 	{"controller rejected for unknown session", ReportUnknownSession},
+	{"failed to resume sandbox", ReportResumeRefused},
+	{"cannot resume sandbox", ReportResumeRefused},
 	{"waiting for driver", ReportDriverWaiting},
 	{"waiting for sandbox driver", ReportDriverWaiting},
 }

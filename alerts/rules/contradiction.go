@@ -78,7 +78,7 @@ type contradiction struct {
 // StandsFor lists the lesser alerts about the same sandbox and its workspace.
 func (r *contradiction) StandsFor() []string {
 	return []string{"sandbox-exited", "sandbox-start-failed", "sandbox-unhealthy", "sandbox-oom", "sandbox-crash-loop", "files-vanished",
-		"failed-too-long", "hammered-and-failing", "evicted-sustained", "intermittent-failure", "reset-loop", "ref-mismatch"}
+		"failed-too-long", "hammered-and-failing", "evicted-sustained", "intermittent-failure", "reset-loop", "ref-mismatch", "wake-failed"}
 }
 
 // Behind is the workspace of a subject.
@@ -137,7 +137,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {
 		v.Recheck = latestOf(v.Recheck, next)
-		if !n.Odd.IsZero() {
+		if !n.Odd.IsZero() || !next.IsZero() {
 			v.Note = alerts.NoteOf(&n)
 		}
 	}
@@ -228,6 +228,9 @@ func counts(v *backend.Verdict) bool {
 func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) (alerts.Verdict, bool) {
 	if !n.Proved && (!reportedLive(b) && len(b.Views) < 2 || !needed(env, b)) {
 		return alerts.Verdict{}, false
+	}
+	if s := needOf(env, b).session; s != nil && s.Hub != nil && gaveUp(s) && n.minor() && !n.proved() && !n.Proved {
+		return alerts.Verdict{}, false // wake-failed tells it, about the session
 	}
 	n.Proved = n.Proved || n.proved()
 	worst := n.worst()

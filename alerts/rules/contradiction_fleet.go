@@ -320,8 +320,8 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	}
 	switch {
 	case onPlatform(b):
-		if s := need.session; s != nil && s.Hub != nil && !s.Hub.Error.IsEmpty() {
-			out = append(out, alerts.Evidence{Text: backend.Textf("reported: the hub keeps the error of session %s: %s", s.Key.Safe(), backend.HubSeconds(s.Hub.Error)), Source: s.Key.Source, At: env.Display(env.ReadAt(&s.Meta))})
+		if need.session != nil {
+			out = append(out, hubErrorEvidence(env, need.session)...)
 		}
 		out = append(out, platformEvidence(env, b)...)
 	case !reportedLive(b) && b.Class != backend.SandboxPaused:

@@ -36,6 +36,8 @@ type story struct {
 	tmpdirs    map[backend.Key]*backend.Tmpdir
 	hosts      map[backend.Key]*backend.Host
 	refs       []*backend.Ref
+	executions map[backend.Key]*backend.Execution
+	jobs       map[backend.Key]*backend.Job
 	happened   []backend.Event         // platform events and change markers of the next State
 	listed     map[backend.Kind]string // kinds of which a source lists everything
 	counts     []backend.Count
@@ -257,6 +259,7 @@ func (s *story) state() *fleet.State {
 	st = st.WithSandboxes(fleet.NewTable(bs...))
 	st.Tmpdirs, st.Hosts = fleet.NewTable(slices.Collect(maps.Values(s.tmpdirs))...), fleet.NewTable(slices.Collect(maps.Values(s.hosts))...)
 	st.Refs = fleet.NewTable(s.refs...)
+	st.Executions, st.Jobs = fleet.NewTable(slices.Collect(maps.Values(s.executions))...), fleet.NewTable(slices.Collect(maps.Values(s.jobs))...)
 	st.Events, s.happened = s.happened, nil
 	for kind, source := range s.listed {
 		st = st.WithListed(source, kind, s.wall)

@@ -13,6 +13,9 @@ import (
 // observed, the steps what cures exactly that.
 func diagnoseContradiction(s *subjectView) Diagnosis {
 	s.narrowContradiction()
+	if s.ofPlatform() {
+		return diagnosePlatform(s)
+	}
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
 		s.manyAtOnce(), s.containerGone(), s.containerDown(), s.unlinkedMount(), s.lostMount(), s.danglingLink(), s.missingDir(), s.occupied(), s.lockedDir(), s.frozenProcess(),
 		s.commandsRun(), s.otherPlanes(), s.sessionNeedsIt(),

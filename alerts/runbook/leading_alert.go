@@ -119,6 +119,8 @@ func affirmed(a *alerts.Alert) []string {
 		return []string{"sandbox-oom", "memory"}
 	case "contradiction":
 		return contradicted(a.Cause.String())
+	case "no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon":
+		return ruleOfPlatform(a)
 	case "sandbox-crash-loop":
 		return []string{"loop"}
 	case "wont-terminate":
@@ -172,7 +174,9 @@ func runsOn(cause string) []string {
 // contradicted are the checks of its page that a cause of contradiction answers.
 func contradicted(cause string) []string {
 	for _, x := range [...]struct{ words, check string }{
-		{"many sandboxes at once", "many"}, {"working directory is missing", "missing"}, {"link to nothing", "dangling"}, {"host directory mounted there was removed", "unlinked"},
+		{"many sandboxes at once", "many"}, {"was only noted", "resume"}, {"right after a resume", "resume"}, {"corrected its record", "resume"}, {"its hub says", "wake"},
+		{"routes disagree", "views"}, {"pending since at least", "jobs"},
+		{"working directory is missing", "missing"}, {"link to nothing", "dangling"}, {"host directory mounted there was removed", "unlinked"},
 		{"mount is gone", "unmounted"}, {"is not a directory", "occupied"}, {"may not enter", "permission"}, {"main process is frozen", "frozen"}, {"container is gone", "gone"},
 		{"its container ended", "down"}, {"its container could not start", "down"}, {"killed at its memory limit", "down"},
 		{"filesystem", "planes"}, {"stay queued", "planes"}, {"driver", "planes"},

@@ -30,6 +30,8 @@ func hubLines() []pattern {
 			`[hub] nudge of `+session+`: rpc-driver process not found`),
 		line("hub-no-checkpoint", "no checkpoint data", "a suspended sandbox has no checkpoint to resume from", true,
 			`WARN resume of `+sandbox+` failed: 409 Cannot resume sandbox: it is suspended but has no checkpoint data`),
+		line("hub-resume-refused", "ailed to resume sandbox", "the Hub could not resume the sandbox of a session", true,
+			`ERROR [hub] Failed to resume sandbox: 409 checkpoint is not stored yet `+session+` `+sandbox),
 		line("hub-driver-waiting", "aiting for driver", "the Hub waits for the driver of a session", true,
 			`info: waiting for driver of `+session+` to connect`),
 	}
@@ -49,7 +51,7 @@ func (a *lineAnalyser) report(p *pattern, r record, data []byte, at time.Time) b
 	if !ok || len(a.reports) >= maxReports {
 		return ok
 	}
-	if (out.Kind == backend.ReportDriverWaiting || out.Kind == backend.ReportNoCheckpoint) && out.Session.IsZero() && out.Sandbox.IsZero() {
+	if (out.Kind == backend.ReportDriverWaiting || out.Kind == backend.ReportNoCheckpoint || out.Kind == backend.ReportResumeRefused) && out.Session.IsZero() && out.Sandbox.IsZero() {
 		return false
 	}
 	if one, ok := backend.HubText(string(said)); ok {

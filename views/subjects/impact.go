@@ -35,8 +35,10 @@ func impacts() map[string]string {
 		"hydrate-failed":          "%s may start without their files",
 		"intermittent-failure":    "some commands in %s fail, others work",
 		"misclassified-transient": fail + "; retries do not help",
+		"no-checkpoint":           "%s cannot be resumed: what is only in it is lost",
 		"persist-failed":          "files of %s may not be saved",
 		"possible-leak":           "sessions may see files of another tenant",
+		"reaped-soon":             "%s will be removed with their files",
 		"ref-mismatch":            "%s cannot be opened; no files are lost",
 		"registry-not-published":  "only the view: workspaces of these sessions are not seen",
 		"reset-loop":              fail + " after each reset",
@@ -49,10 +51,12 @@ func impacts() map[string]string {
 		"source-degraded":         "only the view: a part of this source is not read",
 		"source-down":             "",
 		"source-stale":            "only the view: what is shown of this source is old",
+		"stuck-in-transit":        "%s cannot be used yet",
 		"tmpdir-close-failed":     "",
 		"tmpdir-orphaned":         "",
 		"tmpdir-pileup":           "",
 		"tmpdir-root-unusable":    "new agents on this host get no scratch directory",
+		"wake-failed":             "nobody can work in %s: no driver answers",
 		"wont-terminate":          "no user notices it; sandboxes run on and cost money",
 	}
 }
@@ -91,7 +95,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		}
 		s = strings.ReplaceAll(s, "%s", what)
 		if a.SubjectCount == 1 {
-			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its").Replace(s)
+			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its", "with their files", "with its files").Replace(s)
 		}
 	}
 	if a.State == alerts.StatePending {

@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// TransitOptions are the keys of `[rules.stuck-in-transit]`.
+type TransitOptions struct {
+	Common
+	After backend.Duration `toml:"after" doc:"how long a cloud sandbox may be created or stopped until that is suspicious"`
+	Stuck backend.Duration `toml:"stuck" doc:"… until the alert fires"`
+}
+
+func transitDefaults() *TransitOptions {
+	return &TransitOptions{Common: common(alerts.SeverityWarning), After: backend.Duration(5 * time.Minute), Stuck: backend.Duration(15 * time.Minute)}
+}
+
+func (o *TransitOptions) build() (alerts.Rule, error) {
+	if err := positive("after", o.After); err != nil {
+		return nil, err
+	}
+	return &stuckInTransit{dueBase(&o.Common, "stuck-in-transit"), o.After.Std(), o.Stuck.Std()}, refuse(o.Stuck < o.After, "stuck", "must not be shorter than after")
+}
+
+// cloudDue is a rule about one time of a cloud sandbox.
+type cloudDue struct {
+	base
+	remembers[waitNote]
+}
+
+func dueBase(c *Common, name string) cloudDue {
+	return cloudDue{base: c.base(name, backend.KindSandbox, backend.InputContainers, backend.InputContainers)}
+}
+
+type stuckInTransit struct {
+	cloudDue
+	after, stuck time.Duration
+}
+
+// Judge measures how long a sandbox has a status that should pass.
+func (r *stuckInTransit) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.Judged() || !onPlatform(b) || b.KnownSince.IsZero() {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if b.Class != backend.SandboxCreated && b.Class != backend.SandboxRemoving {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	since := env.Ours(b.KnownSince)
+	if due := since.Add(r.after); env.Now.Before(due) {
+		return waitsUntil(due)
+	}
+	v := r.due(env, b, "stuck in transit", backend.Textf("it is %s and does not go on", b.Reported), since)
+	if due := since.Add(r.stuck); env.Now.Before(due) {
+		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it is still so at %s", env.Clock(due)), due
+	}
+	return v
+}
+
+// due is the verdict about a sandbox since a steady time.
+func (r *cloudDue) due(env *alerts.Env, b *backend.Sandbox, cause string, says backend.Safe, since time.Time) alerts.Verdict {
+	return alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: b.Key.Source, Session: b.Session, Provider: b.Provider, Fingerprint: alerts.Fingerprint(cause),
+		Cause: says, Detail: says, Confirmed: env.ReadAt(&b.Meta), Bounds: alerts.Bounds{Latest: since}}
+}
+
+// Evidence is what the platform reports.
+func (r *cloudDue) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	b, ok := oldest.(*backend.Sandbox)
+	if !ok {
+		return nil
+	}
+	text := backend.Textf("reported: %s lists %s (%s) as %s", backend.Clean(b.Key.Source, 80), called(b), b.Key.Safe(), reported(b))
+	if !b.KnownSince.IsZero() {
+		text = backend.Textf("%s, since at least %s", text, env.Clock(env.Ours(b.KnownSince)))
+	}
+	if !b.ReapedAt.IsZero() {
+		text = backend.Textf("%s; its paused timeout ends at %s", text, env.Clock(env.Ours(b.ReapedAt)))
+	}
+	return []alerts.Evidence{{Text: text, Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))}}
+}
+
+// ReapedOptions are the keys of `[rules.reaped-soon]`.
+type ReapedOptions struct {
+	Common
+	Before backend.Duration `toml:"before" doc:"how long before the platform removes a sleeping sandbox"`
+}
+
+func reapedDefaults() *ReapedOptions {
+	return &ReapedOptions{Common: common(alerts.SeverityWarning), Before: backend.Duration(time.Hour)}
+}
+
+func (o *ReapedOptions) build() (alerts.Rule, error) {
+	return &reapedSoon{dueBase(&o.Common, "reaped-soon"), o.Before.Std()}, positive("before", o.Before)
+}
+
+type reapedSoon struct {
+	cloudDue
+	before time.Duration
+}
+
+// Judge looks when the platform removes a sandbox that sleeps on.
+func (r *reapedSoon) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.Judged() || !onPlatform(b) {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if b.ReapedAt.IsZero() || b.Class != backend.SandboxAsleep {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	from := env.Ours(b.ReapedAt).Add(-r.before)
+	if env.Now.Before(from) {
+		return waitsUntil(from)
+	}
+	return r.due(env, b, "reaped soon", backend.Textf("it sleeps, and its platform removes it within %s", text(r.before)), from)
+}

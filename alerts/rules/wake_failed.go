@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// WakeOptions are the keys of `[rules.wake-failed]`.
+type WakeOptions struct {
+	Common
+	After backend.Duration `toml:"after" doc:"how long a hub may wait for the driver of a session that it wakes"`
+}
+
+func wakeDefaults() *WakeOptions {
+	return &WakeOptions{Common: common(alerts.SeverityWarning), After: backend.Duration(2 * time.Minute)}
+}
+
+func (o *WakeOptions) build() (alerts.Rule, error) {
+	r := &wakeFailed{base: o.base("wake-failed", backend.KindSession, backend.InputSessions, backend.InputSessions), after: o.After.Std()}
+	return r, positive("after", o.After)
+}
+
+// waitNote remembers that a subject is looked at again.
+type waitNote struct {
+	Due time.Time `json:"due,omitzero"` // steady
+}
+
+type wakeFailed struct {
+	base
+	remembers[waitNote]
+	after time.Duration
+}
+
+// Judge finds the sessions of a hub whose driver did not come back.
+func (r *wakeFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+	s, ok := e.(*backend.Session)
+	if !ok || s.Hub == nil {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	b := env.State.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: s.Key.Source, ID: s.Hub.Sandbox})
+	gone := s.Hub.Sandbox.IsZero() || b != nil && !reportedLive(b) // it has nothing that could be driven
+	gaveUp, waits := gaveUp(s), waking(s)
+	if gone || s.Hub.Driver.Or(false) || strings.EqualFold(s.Hub.Bucket.String(), "history") || !gaveUp && !waits {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	since := s.Hub.NoDriverSince
+	if since.IsZero() {
+		since = s.Meta.ReadAt
+	}
+	due := env.Ours(since).Add(r.after)
+	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: s.Key.Source, Session: s.Key.ID, Fingerprint: alerts.Fingerprint("wake failed"),
+		Cause: backend.Text("its wake failed: no driver connected"), Confirmed: env.ReadAt(&s.Meta), Bounds: alerts.Bounds{Latest: env.Ours(since)}}
+	v.Detail = v.Cause
+	if !gaveUp && env.Now.Before(due) {
+		return waitsUntil(due)
+	}
+	return v
+}
+
+// waitsUntil is the verdict about what comes to pass at a steady time.
+func waitsUntil(due time.Time) alerts.Verdict {
+	return alerts.Verdict{Outcome: alerts.False, Recheck: due, Note: alerts.NoteOf(&waitNote{due})}
+}
+
+// gaveUp reports whether a hub gave up waiting for the driver of a session.
+func gaveUp(s *backend.Session) bool {
+	word := strings.ToLower(s.Status.String())
+	x, is := backend.HubText(s.Hub.Error.String())
+	return is && x.Kind == backend.ReportDriverTimeout && (word == "error" || word == "failed")
+}
+
+// waking reports whether a hub waits for the driver of a session.
+func waking(s *backend.Session) bool {
+	word := strings.ToLower(s.Status.String())
+	return (word == "creating" || word == "resuming") && s.Hub.Driver.IsKnown() && !s.Hub.NoDriverSince.IsZero()
+}
+
+// Evidence tells what the hub says, and of which sandbox.
+func (r *wakeFailed) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	s, ok := oldest.(*backend.Session)
+	if !ok || s.Hub == nil {
+		return nil
+	}
+	read := env.Display(env.ReadAt(&s.Meta))
+	out := append(reportedBy(env, nil, s), hubErrorEvidence(env, s)...)
+	if !s.Hub.NoDriverSince.IsZero() {
+		out = append(out, alerts.Evidence{Text: backend.Textf("no reading found a driver since %s", env.Clock(env.Ours(s.Hub.NoDriverSince))), Source: s.Key.Source, At: read})
+	}
+	b := env.State.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: s.Key.Source, ID: s.Hub.Sandbox})
+	if b == nil {
+		return append(out, alerts.Evidence{Text: backend.Textf("its sandbox %s is not listed", s.Hub.Sandbox.Safe()), Source: s.Key.Source, At: read})
+	}
+	out = append(out, alerts.Evidence{Text: backend.Textf("reported: its sandbox %s (%s) is %s", called(b), b.Key.Safe(), reported(b)), Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})
+	return append(out, platformEvidence(env, b)...)
+}

@@ -1,0 +1,217 @@
+package runbook
+
+import (
+	"slices"
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// ofPlatform reports whether the page is about sandboxes of a cloud platform, or sessions of its hub.
+func (s *subjectView) ofPlatform() bool {
+	for _, a := range s.led {
+		if slices.Contains([]string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon"}, a.Rule) {
+			return true
+		}
+	}
+	return len(s.sandboxes) > 0 && !slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Region.IsEmpty() })
+}
+
+// diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
+func diagnosePlatform(s *subjectView) Diagnosis {
+	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.sessionNeedsIt(),
+	}))}
+	s.endPlatform(&d)
+	return d
+}
+
+// byRule asks what an alert of one rule says.
+func (s *subjectView) byRule(q question, rule string) Check {
+	for _, a := range s.led {
+		if a.Rule == rule {
+			return q.yes(origin{a.Source, a.Confirmed}, "%s", a.Cause)
+		}
+	}
+	return q.unsure("no alert tells it")
+}
+
+func (s *subjectView) lostCheckpoint() Check {
+	q := question{"no-checkpoint", "Does it lack a checkpoint to resume from?", "the platform's answer to a resume"}
+	for _, b := range s.sandboxes {
+		o, _ := b.Observed.Get()
+		if v, is := o.Of(backend.PlaneControl); is && v.Kind == backend.FailNoCheckpoint {
+			return s.agedHit(q, b, q.yes(origin{b.Key.Source, v.At}, "%s: %s", b.Name, said(&v)))
+		}
+	}
+	return s.byRule(q, "no-checkpoint")
+}
+
+// recordedJobs asks whether a job runs only in the platform's record, which proves nothing.
+func (s *subjectView) recordedJobs() Check {
+	q := question{"jobs", "Does a job run only in the platform's record?", "a driver that leads the session, or the job's output"}
+	for _, b := range s.sandboxes {
+		o, _ := b.Proved()
+		driver, _ := o.Of(backend.PlaneDriver)
+		list, _ := o.Of(backend.PlaneList)
+		for j := range s.State.Jobs.Of(backend.KindJob, b.Key.Source, b.Key.ID) {
+			from := s.from(&j.Meta)
+			switch {
+			case j.Class != backend.WorkRunning:
+			case driver.Outcome == backend.OutcomeFailed && j.Driver:
+				return q.yes(from, "job %s is reported running, but no driver leads its session", j.Key.ID.Safe())
+			case list.Outcome == backend.OutcomeFailed:
+				return q.yes(from, "job %s is reported running, but %s", j.Key.ID.Safe(), list.Said())
+			case driver.Outcome == backend.OutcomeOK && j.Driver:
+				return q.no(from, "job %s is reported running, and a driver leads its session", j.Key.ID.Safe())
+			default:
+				return q.unsure("job %s is reported running: the record alone proves nothing", j.Key.ID.Safe())
+			}
+		}
+	}
+	return q.unsure("no job of it is reported running")
+}
+
+func (s *subjectView) wake() Check {
+	return s.byRule(question{"wake", "Did a wake of its session fail?", "the hub's session and its participants"}, "wake-failed")
+}
+
+// unfinished asks what is missing among the facts of an alert.
+func (s *subjectView) unfinished() Check {
+	q := question{"resume", "Is its newest resume unfinished?", "a job or an event after the resume"}
+	for _, a := range s.led {
+		for i := range a.Evidence {
+			e := &a.Evidence[i]
+			if text, is := strings.CutPrefix(e.Text.String(), "missing: "); is {
+				return q.yes(origin{e.Source, e.At}, "%s", text)
+			}
+		}
+	}
+	return q.unsure("nothing tells it")
+}
+
+func (s *subjectView) transit() Check {
+	return s.byRule(question{"transit", "Is it stuck while it is created or stopped?", "its status"}, "stuck-in-transit")
+}
+
+func (s *subjectView) reaped() Check {
+	return s.byRule(question{"reaped", "Does its platform remove it soon?", "its paused timeout"}, "reaped-soon")
+}
+
+// endPlatform concludes, and names the remedies: those that change least first. None in place is known for a mount or a
+// checkpoint that is gone.
+func (s *subjectView) endPlatform(d *Diagnosis) {
+	name, session := backend.Text("NAME"), backend.Text("SESSION")
+	if b := s.observedOne(d); b != nil {
+		name = b.Key.Safe()
+		if !b.Name.IsEmpty() {
+			name = b.Name
+		}
+		if !b.Session.IsZero() {
+			session = b.Session.Safe()
+		}
+	}
+	for _, a := range s.led {
+		if a.Rule == "wake-failed" && len(a.Subjects) > 0 {
+			session = a.Subjects[0].Key.Safe()
+		}
+	}
+	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
+	save := func() { d.do("Save the evidence: sandglass bundle %s (trace ids for the vendor's support)", name) }
+	rescue := func() {
+		d.do("Rescue what can be read: sandglass do rescue %s (fails while the mount is gone)", name)
+	}
+	pause := func() {
+		d.do("Last try: sandglass do pause %s, then resume. It may overwrite the last good checkpoint or end the sandbox.", name)
+	}
+	replace := func() {
+		d.do("Replace it: sandglass do replace %s. New id; memory, env values and unsaved files are lost. Keep the old one for support.", name)
+	}
+	destroy := func() { d.do("Destroy it last: sandglass do destroy %s (cannot be undone)", name) }
+	wake := func() {
+		d.do("Wake it when its files can be listed: sandglass do wake %s. The hub waits 120 s for the driver.", session)
+	}
+	switch {
+	case d.is("many") && s.alert != nil && s.alert.SubjectCount > 1:
+		d.conclude("Many sandboxes fail alike: the cause is their region. %s.", d.fact("many"))
+		d.dont("Don't act on them in bulk: bulk actions are off.")
+		d.do("Ask the vendor: status page and support.")
+		d.do("Save the evidence of one: sandglass bundle ID (trace ids for the vendor's support)")
+		d.do("Wait, and read again. Queued work may begin when the region works.")
+	case d.is("no-checkpoint"):
+		d.conclude("It has no checkpoint: nobody can resume it. %s.", d.fact("no-checkpoint"))
+		d.dont("Don't resume it again: the answer stays the same.")
+		save()
+		replace()
+		destroy()
+	case d.is("unmounted"):
+		d.conclude("Its mount is gone: nothing in it can be used. %s.", d.fact("unmounted"))
+		d.dont("Don't nudge it or run commands in it. Each try leaves a queued record.")
+		save()
+		rescue()
+		pause()
+		replace()
+		destroy()
+	case d.is("commands"), d.is("planes") && !d.is("wake"):
+		check := "commands"
+		if !d.is(check) {
+			check = "planes"
+		}
+		d.conclude("Work does not begin in it. %s.", d.fact(check))
+		d.dont("Don't send more commands or nudges. Each may leave a queued record.")
+		save()
+		d.do("Wait, and read again: sandglass why %s", name)
+		rescue()
+		wake()
+		pause()
+		replace()
+		destroy()
+	case d.is("wake"):
+		d.conclude("Its wake failed: no driver leads the session. %s.", d.fact("wake"))
+		d.dont("Don't nudge it: a nudge is a command in the sandbox.")
+		save()
+		rescue()
+		wake()
+		replace()
+	case d.is("transit"):
+		d.conclude("Its status does not go on. %s.", d.fact("transit"))
+		d.dont("Don't run commands in it.")
+		save()
+		replace()
+	case d.is("reaped"):
+		d.NoReset = backend.Safe{}
+		d.conclude("Its platform removes it soon. %s.", d.fact("reaped"))
+		d.dont("Don't let it sleep on if its files are needed.")
+		d.do("Resume it: sandglass do resume %s (bills it from then on)", name)
+		d.do("Rescue its files then: sandglass do rescue %s", name)
+	case d.is("resume"):
+		d.conclude("Its newest resume may be unfinished. %s.", d.fact("resume"))
+		d.dont("Don't take its status for health.")
+		d.do("Wait, and read again: sandglass why %s", name)
+		save()
+		rescue()
+		pause()
+		replace()
+	default:
+		d.NoReset = backend.Safe{}
+		d.deny("Nothing observed contradicts what is reported.")
+		d.dont("Don't take that for health: see what was not tried.")
+		d.do("Read what is known: sandglass why %s", name)
+	}
+}
+
+// ruleOfPlatform are the checks that the alerts of a platform's own rules answer with yes.
+func ruleOfPlatform(a *alerts.Alert) []string {
+	switch a.Rule {
+	case "no-checkpoint":
+		return []string{"no-checkpoint"}
+	case "wake-failed":
+		return []string{"wake"}
+	case "stuck-in-transit":
+		return []string{"transit"}
+	case "reaped-soon":
+		return []string{"reaped"}
+	}
+	return nil
+}
