@@ -276,7 +276,11 @@ func (o Observation) At() time.Time {
 func (o Observation) What() Safe {
 	switch o.Outcome() {
 	case OutcomeFailed, OutcomeUnknown:
-		worst := o.with(o.Outcome())[0]
+		all := o.with(o.Outcome())
+		worst := all[0]
+		if i := slices.IndexFunc(all, func(v Verdict) bool { return v.Kind != FailControl5xx }); i > 0 { // an error of the platform tells least
+			worst = all[i]
+		}
 		if worst.What.IsEmpty() {
 			return Textf("%s: %s", worst.Plane, worst.Said())
 		}

@@ -118,9 +118,9 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		}
 	}
 	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
-	save := func() { d.do("Save the evidence: sandglass bundle %s (trace ids for the vendor's support)", name) }
+	save := func() { d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", name) }
 	rescue := func() {
-		d.do("Rescue what can be read: sandglass do rescue %s (fails while the mount is gone)", name)
+		d.do("Rescue what can be read: sandglass do rescue %s. It fails while the mount is gone.", name)
 	}
 	pause := func() {
 		d.do("Last try: sandglass do pause %s, then resume. It may overwrite the last good checkpoint or end the sandbox.", name)
@@ -137,7 +137,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.conclude("Many sandboxes fail alike: the cause is their region. %s.", d.fact("many"))
 		d.dont("Don't act on them in bulk: bulk actions are off.")
 		d.do("Ask the vendor: status page and support.")
-		d.do("Save the evidence of one: sandglass bundle ID (trace ids for the vendor's support)")
+		d.do("Save the evidence of one: sandglass bundle ID. The vendor's support needs its trace ids.")
 		d.do("Wait, and read again. Queued work may begin when the region works.")
 	case d.is("no-checkpoint"):
 		d.conclude("It has no checkpoint: nobody can resume it. %s.", d.fact("no-checkpoint"))

@@ -57,15 +57,25 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why, Trouble: trouble}, incident != ""
 }
 
-// JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, and a workspace's session.
+// JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, and a workspace's session; of a
+// piece of work what it belongs to, and what that is joined to.
 func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	session, name := key.ID, backend.ID{}
-	if key.Kind == backend.KindWorkspace {
+	near := map[backend.Key]bool{}
+	switch key.Kind {
+	case backend.KindWorkspace:
 		session, name = key.Parent, key.ID
-	} else if key.Kind != backend.KindSession {
+	case backend.KindSession:
+	case backend.KindExecution, backend.KindJob:
+		box := backend.Key{Kind: backend.KindSandbox, Source: key.Source, ID: key.Parent}
+		if session = key.Parent; st.Sandbox(box) != nil {
+			near[box], session = true, st.Sandbox(box).Session
+		}
+		near[backend.Key{Kind: backend.KindSession, Source: key.Source, ID: session}] = true
+		return near
+	default:
 		return nil
 	}
-	near := map[backend.Key]bool{}
 	if !name.IsZero() {
 		near[backend.Key{Kind: backend.KindSession, Source: key.Source, ID: session}] = true
 	}
