@@ -3,6 +3,7 @@ package actions
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -26,6 +27,7 @@ func (c *Control) refusals(ctx context.Context, p *Plan, spec Spec, snap Snapsho
 		return []Refusal{{Why: backend.Text("there is nothing to act on"), Next: next}}
 	}
 	out = append(out, capRefusals(p, spec, snap.State)...)
+	out = append(out, regionRefusals(p, snap)...)
 	if p.Verb == Reset {
 		out = append(out, resetRefusals(p, snap)...)
 	}
@@ -56,6 +58,34 @@ func capRefusals(p *Plan, spec Spec, s *fleet.State) []Refusal {
 			useful, all, backend.Clean(p.Source, 80)), Next: backend.Textf("choose at most %d of them", limit)}}
 	}
 	return nil
+}
+
+// regionRefusals switch plans of several targets off where one of them is in a region with an incident: what fails is not in
+// the sandboxes. There is no word for it.
+func regionRefusals(p *Plan, snap Snapshot) []Refusal {
+	if len(p.Targets) < 2 {
+		return nil
+	}
+	of := map[backend.Safe]int{}
+	for _, t := range p.Targets {
+		k := t.Key
+		if s := snap.State.Session(k); s != nil && s.Hub != nil {
+			k = backend.Key{Kind: backend.KindSandbox, Source: k.Source, ID: s.Hub.Sandbox}
+		}
+		if b := snap.State.Sandbox(k); b != nil && !b.Region.IsEmpty() {
+			of[b.Region]++
+		}
+	}
+	var out []Refusal
+	for i := range snap.Concerns {
+		x := &snap.Concerns[i]
+		rest, is := strings.CutPrefix(x.Cause.String(), "region ")
+		if name, _, told := strings.Cut(rest, ": "); is && told && x.Rule == "contradiction" && x.Firing && x.Source == p.Source && of[backend.Clean(name, 60)] > 0 {
+			out = append(out, Refusal{Why: backend.Textf("bulk actions are off in an incident of the region: %s", x.Cause),
+				Next: backend.Text("act on one sandbox at a time, or wait until the incident is over")})
+		}
+	}
+	return distinct(out)
 }
 
 // inUse counts the subjects of a source that work, or of which nothing is known.

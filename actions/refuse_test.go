@@ -90,3 +90,23 @@ func TestReasonsOfOneWordStandTogether(t *testing.T) {
 		t.Errorf("%s", s)
 	}
 }
+
+// An incident of a region switches plans of several targets there off, and leaves single ones and other regions alone.
+func TestAnIncidentOfARegionSwitchesBulkOff(t *testing.T) {
+	box := func(id, region string) *backend.Sandbox {
+		return &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cloud", ID: backend.MustID(id)}}, IsSandbox: true,
+			CloudFacts: backend.CloudFacts{Region: backend.Clean(region, 20)}}
+	}
+	state := &fleet.State{Sandboxes: fleet.NewTable(box("a", "usc"), box("b", "usc"), box("c", "use"), box("d", "use"))}
+	for targets, refused := range map[string]bool{"a": false, "a b": true, "a c": true, "c d": false} {
+		p := &Plan{Verb: Pause, Of: backend.KindSandbox, Source: "cloud"}
+		for _, id := range strings.Fields(targets) {
+			p.Targets = append(p.Targets, Target{Key: box(id, "").Key, Useless: true})
+		}
+		x := Concern{ID: "i", Rule: "contradiction", Source: "cloud", Firing: true, Cause: backend.Text("region usc: many sandboxes at once are reported well, but their commands stay queued")}
+		got := NewControl(Options{}).refusals(t.Context(), p, Spec{Verb: Pause, Of: backend.KindSandbox}, Snapshot{State: state, Concerns: []Concern{x}})
+		if (len(got) > 0) != refused || refused && got[0].Word != "" {
+			t.Errorf("%s: %+v", targets, got)
+		}
+	}
+}

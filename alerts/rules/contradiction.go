@@ -365,7 +365,7 @@ var faults = map[backend.FailureKind]backend.Literal{
 func fault(b *backend.Sandbox, f *failedPlane) backend.Safe {
 	text, known := faults[f.Kind]
 	switch {
-	case isSignal(f.Plane):
+	case isSignal(f.Plane), f.Kind == backend.FailFilesystemMissing && onPlatform(b) && !f.What.IsEmpty():
 		return f.What
 	case f.Plane == backend.PlaneExec && f.Kind == backend.FailControl5xx:
 		return backend.Text("a command in it was refused with a server error")

@@ -199,7 +199,7 @@ func hubLine(env *alerts.Env, b *backend.Sandbox) (x backend.Report, until time.
 }
 
 // proved reports whether the failures prove that the sandbox does not work: one that proves itself, or two that do not depend
-// on each other. One command that did not end in time, a queue, a driver, a command that a platform refused and signals only
+// on each other. One command that did not end in time, a queue, a driver, a command that a platform refused, files that a platform lost and signals only
 // suggest it. A driver that is gone and a hub that cannot reach it are one fact.
 func (n *contradictionNote) proved() bool {
 	queue, slow := false, false
@@ -209,7 +209,7 @@ func (n *contradictionNote) proved() bool {
 			return true
 		case f.Plane == backend.PlaneQueue:
 			queue = true
-		case f.Plane == backend.PlaneDriver, isSignal(f.Plane), f.Kind == backend.FailControl5xx && n.Region != "":
+		case f.Plane == backend.PlaneDriver, isSignal(f.Plane), n.Region != "" && (f.Kind == backend.FailControl5xx || f.Kind == backend.FailFilesystemMissing):
 		case f.Kind == backend.FailExecTimeout && f.Times < 2:
 			slow = true
 		default:

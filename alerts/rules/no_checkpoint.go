@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -81,10 +82,8 @@ func (r *noCheckpoint) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	if x, is := backend.HubText(kept.String()); is && x.Kind == backend.ReportNoCheckpoint && kept != n.Over {
 		take(env.Display(env.ReadAt(&s.Meta)), true, kept, s.Key.Source)
 	}
-	if o, known := b.Observed.Get(); known {
-		if v, is := o.Of(backend.PlaneControl); is && v.Kind == backend.FailNoCheckpoint {
-			take(v.At, true, v.What, b.Key.Source)
-		}
+	for _, v := range refusals(b) {
+		take(v.At, true, v.What, b.Key.Source)
 	}
 	suspended, _ := b.Latest(backend.LifecycleSuspended)
 	late := !suspended.At.IsZero() && n.At.Sub(suspended.At) >= r.stored
@@ -108,6 +107,12 @@ func (r *noCheckpoint) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	return v
 }
 
+// refusals are the verdicts which say that a sandbox has no checkpoint.
+func refusals(b *backend.Sandbox) []backend.Verdict {
+	o, _ := b.Observed.Get()
+	return slices.DeleteFunc(o.Failed(), func(v backend.Verdict) bool { return v.Kind != backend.FailNoCheckpoint })
+}
+
 // Evidence tells who said it, and that a checkpoint which was received is none that can be used.
 func (r *noCheckpoint) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
 	b, ok := oldest.(*backend.Sandbox)
@@ -125,12 +130,10 @@ func (r *noCheckpoint) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend
 		out = append(out, reportedBy(env, nil, s)...)
 		out = append(out, hubErrorEvidence(env, s)...)
 	}
-	if o, known := b.Observed.Get(); known {
-		if v, is := o.Of(backend.PlaneControl); is && v.Kind == backend.FailNoCheckpoint {
-			out = append(out, alerts.Evidence{Text: backend.Textf("seen by a resume: %s", v.What), Source: src, At: v.At})
-			for _, line := range v.Evidence {
-				out = append(out, alerts.Evidence{Text: backend.Textf("the platform answered: %s", line), Source: src, At: v.At})
-			}
+	for _, v := range refusals(b) {
+		out = append(out, alerts.Evidence{Text: backend.Textf("seen by a resume: %s", v.Said()), Source: src, At: v.At})
+		for _, line := range v.Evidence {
+			out = append(out, alerts.Evidence{Text: backend.Textf("the answer: %s", line), Source: src, At: v.At})
 		}
 	}
 	if e, is := b.Latest(backend.LifecycleSuspended); is {

@@ -28,7 +28,8 @@ var unread = map[string][]string{
 }
 
 // newer are the rules that the former version did not have, or that took no notes then.
-var newer = []string{"source-degraded", "intermittent-failure", "registry-not-published", "sandbox-crash-loop", "source-down", "contradiction"}
+var newer = []string{"source-degraded", "intermittent-failure", "registry-not-published", "sandbox-crash-loop", "source-down", "contradiction",
+	"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon"}
 
 // TestReadsTheNotesOfTheFormerVersion loads what the former version saved, and saves it again.
 func TestReadsTheNotesOfTheFormerVersion(t *testing.T) {

@@ -21,7 +21,7 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.sessionNeedsIt(),
 	}))}
 	s.endPlatform(&d)
 	return d
@@ -41,11 +41,17 @@ func (s *subjectView) lostCheckpoint() Check {
 	q := question{"no-checkpoint", "Does it lack a checkpoint to resume from?", "the platform's answer to a resume"}
 	for _, b := range s.sandboxes {
 		o, _ := b.Observed.Get()
-		if v, is := o.Of(backend.PlaneControl); is && v.Kind == backend.FailNoCheckpoint {
-			return s.agedHit(q, b, q.yes(origin{b.Key.Source, v.At}, "%s: %s", b.Name, said(&v)))
+		for _, v := range o.Failed() {
+			if v.Kind == backend.FailNoCheckpoint && b.Class == backend.SandboxAsleep {
+				return s.agedHit(q, b, q.yes(origin{b.Key.Source, v.At}, "%s: %s", b.Name, said(&v)))
+			}
 		}
 	}
 	return s.byRule(q, "no-checkpoint")
+}
+
+func (s *subjectView) lostFiles() Check {
+	return s.ofKind(question{"missing", "Did most of its files go while it slept?", "a list of its directory before and after"}, backend.FailFilesystemMissing)
 }
 
 // recordedJobs asks whether a job runs only in the platform's record, which proves nothing.
@@ -118,7 +124,9 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		}
 	}
 	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
-	save := func() { d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", name) }
+	save := func() {
+		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", name)
+	}
 	rescue := func() {
 		d.do("Rescue what can be read: sandglass do rescue %s. It fails while the mount is gone.", name)
 	}
@@ -153,6 +161,13 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		pause()
 		replace()
 		destroy()
+	case d.is("missing"):
+		d.conclude("Most of its files are gone. %s.", d.fact("missing"))
+		d.dont("Don't pause it: that overwrites the last good checkpoint.")
+		save()
+		d.do("Restore a named checkpoint, if there is one. The vendor's command line does it, and overwrites what is left.")
+		rescue()
+		replace()
 	case d.is("commands"), d.is("planes") && !d.is("wake"):
 		check := "commands"
 		if !d.is(check) {

@@ -123,6 +123,7 @@ func (b *box) reaped() time.Time {
 // judge brings the verdicts up to date that need no request of their own.
 func (p *poll) judge(b *box) {
 	p.judgeQueue(b)
+	p.judgeNudges(b)
 	p.judgeDriver(b)
 	p.judgeCommands(b)
 }

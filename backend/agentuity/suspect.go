@@ -95,11 +95,40 @@ func (p *poll) reported(b *box, r backend.Report) {
 		}
 		return
 	}
+	if r.Kind == backend.ReportDriverNotFound {
+		b.driverMissing(r.At, r.Text)
+		return
+	}
 	if r.Status < 500 || r.Kind != backend.ReportNudgeFailed && r.Kind != backend.ReportNotReconnected {
 		return
 	}
 	b.observe(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailControl5xx, At: r.At, Passive: true,
 		What: backend.Textf("the Hub's command in it was answered %d", r.Status), Evidence: []backend.Safe{r.Text}})
+}
+
+// driverMissing notes that a nudge ran and found no driver process: commands run, and the driver is dead.
+func (b *box) driverMissing(at time.Time, said backend.Safe) {
+	if known, told := find(b.checks, backend.PlaneDriver); at.Before(b.woke) || told && !at.After(known.At) {
+		return
+	}
+	b.observe(backend.Verdict{Plane: backend.PlaneDriver, Outcome: backend.OutcomeFailed, At: at, Passive: true,
+		What: backend.Text("a nudge found no driver process"), Evidence: []backend.Safe{said}})
+	if known, told := find(b.checks, backend.PlaneExec); told && known.Outcome == backend.OutcomeFailed && at.After(known.At) {
+		b.observe(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: at, Passive: true, What: backend.Text("a command ran: it looked for the driver")})
+	}
+}
+
+// judgeNudges reads what ended nudges prove. That a nudge succeeded proves only that it signalled.
+func (p *poll) judgeNudges(b *box) {
+	for _, x := range b.work.executions {
+		at, ended := x.EndedAt.Get()
+		if !ended || !x.Nudge || at.Before(b.woke) {
+			continue
+		}
+		if r, is := backend.HubText(x.Error.String()); is && r.Kind == backend.ReportDriverNotFound {
+			b.driverMissing(at, x.Error)
+		}
+	}
 }
 
 // odd reports whether the newest lifecycle events fit a sandbox that is not what its status says: it was reconciled after a
