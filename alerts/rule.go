@@ -144,7 +144,7 @@ type StandingRule interface {
 	// Behind is the workspace that the subject of a finding belongs to; zero values: not known.
 	Behind(subject backend.Key, note Note) (session, workspace backend.ID)
 	// GatheredBy are the rule's own findings of which the first that fires stands for a finding which many subjects share.
-	GatheredBy(subject backend.Key, note Note) []backend.Key
+	GatheredBy(subject backend.Key, note Note, noteOf func(backend.Key) Note) []backend.Key
 }
 
 // Alone is what one input shows a rule without any other; the zero value is nothing.

@@ -75,7 +75,13 @@ func (s *stands) gathered(members []*record) string {
 	if len(members) != 1 {
 		return ""
 	}
-	for _, by := range s.rule.GatheredBy(members[0].Key, members[0].Note) {
+	noteOf := func(k backend.Key) Note {
+		if r := s.own.get(k); r != nil {
+			return r.Note
+		}
+		return Note{}
+	}
+	for _, by := range s.rule.GatheredBy(members[0].Key, members[0].Note, noteOf) {
 		if by == members[0].Key {
 			continue
 		}

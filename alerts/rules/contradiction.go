@@ -51,6 +51,9 @@ type contradictionNote struct {
 	Seen      time.Time  `json:"seen,omitzero"`    // steady: when a workspace was first seen without its container
 	Odd       time.Time  `json:"odd,omitzero"`     // steady: since when the platform's events do not fit a resume that went well
 	Region    string     `json:"region,omitempty"` // of a cloud platform
+	Down      string     `json:"down,omitempty"`   // how a container came to run no more, see downTexts
+	Onset     time.Time  `json:"onset,omitzero"`   // steady: when it did; of an incident: the onset of its first member
+	Last      time.Time  `json:"last,omitzero"`    // of an incident: the onset of its last member
 }
 
 // failedPlane is the failure of one plane. Its times are ours, as they were read.
@@ -90,13 +93,17 @@ func (r *contradiction) Behind(subject backend.Key, note alerts.Note) (session, 
 }
 
 // GatheredBy are the findings of the incidents that many sandboxes with one fault are, those that say most first.
-func (r *contradiction) GatheredBy(subject backend.Key, note alerts.Note) []backend.Key {
+func (r *contradiction) GatheredBy(subject backend.Key, note alerts.Note, noteOf func(backend.Key) alerts.Note) []backend.Key {
 	n := alerts.NoteAs[contradictionNote](note)
 	switch {
 	case n == nil || n.Fault == "":
 		return nil
 	case n.Region == "":
-		return []backend.Key{incidentKey(subject.Source, n.Fault)}
+		key := incidentKey(subject.Source, n.alike())
+		if of, at := alerts.NoteAs[contradictionNote](noteOf(key)), n.onset(); of != nil && (at.Before(of.Onset) || at.After(of.Last)) {
+			return nil // it began at another time
+		}
+		return []backend.Key{key}
 	}
 	var out []backend.Key
 	for _, f := range n.ranked() {

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -56,7 +58,7 @@ func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradict
 	if need.session != nil {
 		w = env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})
 	}
-	what, at, is := r.down(env, b, w)
+	what, how, at, is := r.down(env, b, w)
 	if !is || !b.IsSandbox || env.Now.Sub(at) > youngTrouble && !n.Proved {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
@@ -69,7 +71,7 @@ func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradict
 	due := at.Add(max(r.settle, 2*need.home.Interval))
 	late := !env.Now.Before(due) && !env.ReadAt(&need.session.Meta).Before(at)
 	n.Proved = n.Proved || late
-	n.Fault = faultDown
+	n.Fault, n.Down, n.Onset = faultDown, how, at
 	v := r.verdict(b, n)
 	v.Tenant, v.Bounds = need.session.Tenant, alerts.Bounds{Earliest: at, Latest: at}
 	v.Cause = backend.Textf("its session is reported running, but %s", what)
@@ -86,22 +88,62 @@ func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradict
 
 // down is how a container came to run no more: it could not start, was killed at its memory limit, or ended with an error.
 // What is stopped by a signal or ends well is stopped on purpose.
-func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox, w *backend.Workspace) (what backend.Safe, at time.Time, is bool) {
+func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox, w *backend.Workspace) (what backend.Safe, how string, at time.Time, is bool) {
 	at = endedAt(env, b)
 	switch {
 	case !b.StartError.IsEmpty() && (b.Class == backend.SandboxCreated || b.Class == backend.SandboxExited || b.Class == backend.SandboxDead):
-		cause, _ := env.Cause(b.StartReason())
-		return backend.Textf("its container could not start: %s", backend.Clean(cause.String(), 160)), latestOf(at, env.Time(&b.Meta, b.CreatedAt)), true
+		cause, fp := env.Cause(b.StartReason())
+		return backend.Textf("its container could not start: %s", backend.Clean(cause.String(), 160)), downStart + fp, latestOf(at, env.Time(&b.Meta, b.CreatedAt)), true
 	case b.Class == backend.SandboxCreated && r.succeeded(env, b, w, env.Time(&b.Meta, b.CreatedAt)):
-		return backend.Text("its container was never started"), env.Time(&b.Meta, b.CreatedAt), true
+		return backend.Text("its container was never started"), "unstarted", env.Time(&b.Meta, b.CreatedAt), true
 	case b.Class != backend.SandboxExited && b.Class != backend.SandboxDead || at.IsZero():
-		return what, at, false
+		return what, how, at, false
 	case b.OOMKilled.Or(false):
-		return backend.Text("its container was killed at its memory limit"), at, true
+		return backend.Text("its container was killed at its memory limit"), "oom", at, true
 	case b.Crashed():
-		return backend.Textf("its container ended with exit code %d", b.ExitCode.Or(0)), at, true
+		return backend.Textf("its container ended with exit code %d", b.ExitCode.Or(0)), fmt.Sprint(downExit, b.ExitCode.Or(0)), at, true
 	}
-	return what, at, false
+	return what, how, at, false
+}
+
+// How containers came to run no more: with the identity of their error, or with their exit code, behind it.
+const (
+	downStart = "start-"
+	downExit  = "exit-"
+)
+
+// downText says of many containers how they came to run no more.
+func downText(how string) backend.Safe {
+	switch {
+	case how == "oom":
+		return backend.Text("its container was killed at its memory limit")
+	case how == "unstarted":
+		return backend.Text("its container was never started")
+	case strings.HasPrefix(how, downStart):
+		return backend.Text("its container could not start, with the same error")
+	case strings.HasPrefix(how, downExit):
+		return backend.Textf("its container ended with exit code %s", backend.Clean(how[len(downExit):], 8))
+	}
+	return backend.Text("its container is down or gone")
+}
+
+// alike is what sandboxes of one incident have in common: the fault, and of containers that are down how they came to be.
+func (n *contradictionNote) alike() string {
+	if n.Fault == faultDown && n.Down != "" {
+		return n.Fault + "-" + n.Down
+	}
+	return n.Fault
+}
+
+// onset is when the trouble of a member began, as it was written down.
+func (n *contradictionNote) onset() time.Time {
+	switch {
+	case n.Fault == faultDown:
+		return n.Onset
+	case len(n.Failed) > 0:
+		return n.Began
+	}
+	return n.Seen
 }
 
 // succeeded reports whether a registry tells a success of a workspace for which no container runs.

@@ -24,11 +24,11 @@ func incidentKey(source, fault string) backend.Key {
 
 // incidents are the faults that many sandboxes of one source share at once: one cause is likely, and it is not in them.
 func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []alerts.Found) []alerts.Found {
-	by := map[backend.Key][]backend.Key{}
+	by := map[backend.Key][]member{}
 	add := func(k backend.Key, note alerts.Note) {
 		if n := alerts.NoteAs[contradictionNote](note); n != nil && n.Fault != "" && n.Region == "" {
-			key := incidentKey(k.Source, n.Fault)
-			by[key] = append(by[key], k)
+			key := incidentKey(k.Source, n.alike())
+			by[key] = append(by[key], member{k, n.onset()})
 		}
 	}
 	told := map[backend.Key]bool{}
@@ -41,16 +41,23 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 	for k, state := range known.Findings {
 		switch {
 		case k.Kind == backend.KindSource && !ofRegion(k):
-			by[k] = append([]backend.Key{}, by[k]...)
+			by[k] = append([]member{}, by[k]...)
 		case state == alerts.StateFiring && !told[k]:
 			add(k, known.Note(k))
 		}
 	}
 	var out []alerts.Found
 	for _, key := range slices.SortedFunc(maps.Keys(by), backend.Key.Compare) {
+		at := together(by[key], r.many)
 		switch {
-		case len(by[key]) >= r.many:
-			out = append(out, alerts.Found{Key: key, Verdict: r.incident(env, key, by[key], known, "")})
+		case len(at) > 0:
+			all := make([]backend.Key, 0, len(at))
+			for _, m := range at {
+				all = append(all, m.key)
+			}
+			v := r.incident(env, key, all, known, "")
+			v.Note = alerts.NoteOf(&contradictionNote{Onset: at[0].at, Last: at[len(at)-1].at})
+			out = append(out, alerts.Found{Key: key, Verdict: v})
 		case known.Finding(key) == "":
 		default:
 			v := alerts.Verdict{Outcome: alerts.False}
@@ -63,11 +70,36 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 	return out
 }
 
+// member is a sandbox of an incident, and when its trouble began.
+type member struct {
+	key backend.Key
+	at  time.Time
+}
+
+// incidentGap is the longest time between the onsets of two members that follow each other.
+const incidentGap = 10 * time.Minute
+
+// together are the newest members that began one soon after the other; none where they are fewer than many.
+func together(all []member, many int) []member {
+	slices.SortFunc(all, func(x, y member) int { return cmp.Or(x.at.Compare(y.at), x.key.Compare(y.key)) })
+	var out []member
+	for from, i := 0, 1; i <= len(all); i++ {
+		if i < len(all) && all[i].at.Sub(all[i-1].at) <= incidentGap {
+			continue
+		}
+		if i-from >= many {
+			out = all[from:i]
+		}
+		from = i
+	}
+	return out
+}
+
 // incident is the verdict about a fault of many sandboxes.
 func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend.Key, known alerts.Known, shared string) alerts.Verdict {
 	slices.SortFunc(all, backend.Key.Compare)
 	fault := backend.Text("its container is down or gone")
-	bounds, sessions := alerts.Bounds{}, map[backend.ID]bool{}
+	bounds, last, sessions := alerts.Bounds{}, time.Time{}, map[backend.ID]bool{}
 	l := &alerts.Listing{Count: len(all)}
 	for _, k := range all {
 		n := alerts.NoteAs[contradictionNote](known.Note(k))
@@ -83,17 +115,24 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 			} else if text, is := faults[f.Kind]; is {
 				fault = backend.Text(text)
 			}
-		} else if n != nil && !n.Seen.IsZero() {
-			first = n.Seen
+		} else if n != nil && !n.onset().IsZero() {
+			first = n.onset()
+		}
+		of := alerts.Bounds{Latest: first}
+		if n != nil && n.Fault == faultDown {
+			fault, of.Earliest = downText(n.Down), first
 		}
 		if bounds.Latest.IsZero() || first.Before(bounds.Latest) {
-			bounds.Latest = first
+			bounds = of
+		}
+		if first.After(last) {
+			last = first
 		}
 		if n != nil {
 			sessions[n.Session] = true
 		}
 		if len(l.Subjects) < alerts.MaxSubjects {
-			l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: first, Bounds: alerts.Bounds{Latest: first}, Detail: fault})
+			l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: first, Bounds: of, Detail: fault})
 		}
 	}
 	l.Sessions = len(sessions)
@@ -101,9 +140,13 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 		fault = backend.Clean(strings.NewReplacer("its ", "their ", "in it ", "in them ", "it is ", "they are ").Replace(fault.String()), 200)
 	}
 	cause := backend.Textf("many sandboxes at once are reported well, but %s", fault)
+	span := backend.Textf("from %s to %s", env.Clock(bounds.Latest), env.Clock(last))
+	if env.Clock(bounds.Latest) == env.Clock(last) {
+		span = backend.Textf("at %s", env.Clock(last))
+	}
 	return alerts.Verdict{Outcome: alerts.True, Source: key.Source, Runbook: "contradiction", Cause: cause, Fingerprint: subjectFingerprint(key),
 		Bounds: bounds, Confirmed: env.Now, Listing: l, Detail: cause,
-		Evidence: []alerts.Evidence{{Text: backend.Textf("%s of %s show it at once: one cause outside them is likely", plural(len(all), "sandbox"), backend.Clean(key.Source, 80)),
+		Evidence: []alerts.Evidence{{Text: backend.Textf("%s of %s show it, seen %s: one cause outside them is likely", plural(len(all), "sandbox"), backend.Clean(key.Source, 80), span),
 			Value: backend.Known(float64(len(all))), Unit: "sandboxes", Source: key.Source, At: env.Display(env.Now)}}}
 }
 

@@ -313,7 +313,7 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	many := d.is("many") && s.alert != nil && s.alert.SubjectCount > 1
 	switch {
 	case many:
-		d.conclude("Many sandboxes fail alike: the cause is outside. %s.", d.fact("many"))
+		d.conclude("Many sandboxes fail alike: one cause outside is likely. %s.", d.fact("many"))
 		d.dont("Don't repair them one by one before the cause is found.")
 		d.do("Look at their engine, host and mounts. Look at the last change.")
 	case d.is("gone"):
