@@ -33,6 +33,9 @@ type restartPoint struct {
 // crashLoopNote is what was seen of a container's restarts within the window, and when it was last seen to change.
 type crashLoopNote struct {
 	Points []restartPoint `json:"points"`
+	// Onset is between what moments the loop that lasts began, as it was first known; a restart more does not move it.
+	Onset alerts.Bounds `json:"onset,omitzero"`
+	Code  *int          `json:"code,omitempty"` // of the newest end that was read
 }
 
 // maxRestartPoints bounds the note; the oldest point of the window stays.
@@ -66,17 +69,23 @@ func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 	count, since := r.lately(env, b, note, newest)
 	wait := env.ReadAt(&b.Meta).Sub(newest)
 	gaveUp := b.Crashed() && b.Class != backend.SandboxRestarting
+	if x, ended := b.ExitCode.Get(); ended && b.Class != backend.SandboxRunning {
+		note.Code = &x
+	}
 	code := backend.Text("")
-	if x, ended := b.ExitCode.Get(); ended {
-		code = backend.Textf("; exit code %d", x)
+	if note.Code != nil {
+		code = backend.Textf("; exit code %d", *note.Code)
 	}
 	detail := backend.Textf("restarted %s, %d of them between %s and %s%s", plural(n, "time"), count, env.Clock(since), env.Clock(newest), code)
-	v := failing(b, backend.Text("it ends and is started again and again"), alerts.Bounds{Earliest: since, Latest: newest}, detail)
-	v.Note, v.Recheck = alerts.NoteOf(note), newest.Add(r.over+time.Second)
+	if note.Onset.Latest.IsZero() {
+		note.Onset = alerts.Bounds{Earliest: since, Latest: newest}
+	}
+	v := failing(b, backend.Text("it ends and is started again and again"), note.Onset, detail)
+	v.Note, v.Recheck, v.Values = alerts.NoteOf(note), newest.Add(r.over+time.Second), env.Values(code, "")
 	switch {
 	case gaveUp && n >= r.restarts:
 		v.Cause = backend.Text("it ended again and again until its restart policy gave up")
-		v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+		v.Fingerprint, v.Bounds = alerts.Fingerprint(v.Cause.String()), alerts.Bounds{Earliest: since, Latest: newest}
 		v.Detail = backend.Textf("restarted %s, then ended for good at %s%s", plural(n, "time"), env.Clock(newest), code)
 		return until(env, v, newest)
 	case b.Class != backend.SandboxRunning && b.Class != backend.SandboxRestarting:
@@ -93,6 +102,7 @@ func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 		v.Suspected, v.Why = true, backend.Textf("fires when %s fall within %s", plural(r.restarts, "restart"), text(r.over))
 		return v
 	}
+	note.Onset = alerts.Bounds{}
 	return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(note)}
 }
 
@@ -100,10 +110,11 @@ func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 func (r *crashLoop) noted(env *alerts.Env, known alerts.Note, p restartPoint) *crashLoopNote {
 	var out crashLoopNote
 	if old := alerts.NoteAs[crashLoopNote](known); old != nil {
+		out.Onset, out.Code = old.Onset, old.Code
 		for i, q := range old.Points {
 			inside := env.Now.Sub(q.At) <= r.over
 			if q.N > p.N {
-				out.Points = nil
+				out = crashLoopNote{}
 				break
 			}
 			// The newest point before the window says how many there were when it began.

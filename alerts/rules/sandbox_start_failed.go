@@ -32,6 +32,6 @@ func (r *startFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) al
 	since := latestOf(env.Time(&b.Meta, b.CreatedAt), endedAt(env, b))
 	v := failing(b, backend.Safe{}, alerts.Bounds{Earliest: since, Latest: since}, backend.Textf("cannot start: %s", backend.Clean(b.StartReason().String(), 300)))
 	cause, fp := env.Cause(b.StartReason())
-	v.Cause, v.Fingerprint = backend.Textf("cannot start: %s", cause), fp
+	v.Cause, v.Fingerprint, v.Values = backend.Textf("cannot start: %s", cause), fp, env.Values(b.StartReason(), fp)
 	return until(env, v, since)
 }

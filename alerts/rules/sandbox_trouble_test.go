@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -302,5 +303,39 @@ func TestExitedAsksEachHome(t *testing.T) {
 		if as := s.alerts(exitedRule); len(as) != 1 || as[0].State != alerts.StateFiring {
 			t.Errorf("%s, and the second source says that it runs: %s", name, summary(s.board))
 		}
+	}
+}
+
+// TestCrashLoopKeepsItsOnset: a restart more does not move when the loop began, and other codes are variants.
+func TestCrashLoopKeepsItsOnset(t *testing.T) {
+	s := beginBoxes(t, loopsRule)
+	s.box("c1", "a", restarted(s, 5, 2*time.Second, waiting))
+	first := s.look().want(loopsRule, alerts.StateFiring).Bounds
+	for i := range 5 {
+		s.pass(time.Minute)
+		s.box("c1", "a", restarted(s, 6+i, time.Duration(i+1)*time.Minute+2*time.Second, waiting))
+		if a := s.look().want(loopsRule, alerts.StateFiring); a.Bounds != first {
+			t.Fatalf("its onset moved from %v to %v", first, a.Bounds)
+		}
+	}
+	s.box("c2", "a", restarted(s, 9, time.Minute, func(b *backend.Sandbox) { waiting(b); b.ExitCode = backend.Known(9) }))
+	a := s.look().want(loopsRule, alerts.StateFiring)
+	if a.Bounds != first || a.Variants.Text().String() != "2 variants: code 3 1, 9 1" {
+		t.Errorf("%v, %q", a.Bounds, a.Variants.Text())
+	}
+}
+
+// TestStartErrorsThatDifferAreCounted: the cause of one is not that of all.
+func TestStartErrorsThatDifferAreCounted(t *testing.T) {
+	s := beginBoxes(t, "sandbox-start-failed")
+	for i, program := range []string{"/no/such/binary", "/nope2", "/nope2"} {
+		s.box("c"+string(rune('1'+i)), "a", func(b *backend.Sandbox) {
+			b.Class, b.Reported, b.CreatedAt = backend.SandboxCreated, backend.Text("created"), backend.Known(s.wall)
+			b.StartError = backend.Clean(`exec: "`+program+`": stat `+program+": no such file or directory", 200)
+		})
+	}
+	a := s.look().want("sandbox-start-failed", alerts.StateFiring)
+	if text := a.Variants.Text().String(); a.SubjectCount != 3 || !strings.Contains(text, "2 variants") || !strings.Contains(text, "/no/such/binary 1") {
+		t.Errorf("%d subjects, %q", a.SubjectCount, text)
 	}
 }

@@ -113,7 +113,7 @@ func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
 		text := BareError(a.Cause.String())
 		spans := []kit.Span{{Tone: theme.Strong, Text: text}}
-		if a.SubjectCount > 1 && a.Variants.IsZero() && !errorBrief(a.Cause.String()).IsEmpty() && varies.MatchString(a.Cause.String()) {
+		if OfOne(a, w.f.State) {
 			if !w.headed { // the subjects have the whole paths
 				spans[0].Text = longPath.ReplaceAllString(text, "$1$2/…$3")
 			}

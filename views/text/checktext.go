@@ -365,13 +365,26 @@ func writeHead(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
 	fmt.Fprintf(b, ", alert %s", a.ID)
 }
 
+// ofOne begins a cause whose text is that of one of the alert's subjects.
+func (c *Check) ofOne(id string) string {
+	if c.snapshot == nil {
+		return ""
+	}
+	for _, x := range c.snapshot.Board.Alerts {
+		if x.ID == id && subjects.OfOne(x, c.snapshot.State) {
+			return fmt.Sprintf("one of %d: ", x.SubjectCount)
+		}
+	}
+	return ""
+}
+
 func writeAlert(b *strings.Builder, a subjects.AlertJSON, c *Check) {
 	now := c.Time.Time
 	b.WriteByte('\n')
 	writeHead(b, a, now)
 	b.WriteByte('\n')
 	if !a.Cause.IsEmpty() {
-		fmt.Fprintf(b, "  cause: %s\n", a.Cause)
+		fmt.Fprintf(b, "  cause: %s%s\n", c.ofOne(a.ID), a.Cause)
 	}
 	if a.Variants != nil {
 		fmt.Fprintf(b, "  %s\n", a.Variants.Text)
