@@ -210,7 +210,7 @@ func (s *subjectView) manyAtOnce() Check {
 		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
 	}
 	if n == 1 {
-		return q.yes(at, "1 other sandbox shows the same: look for a cause outside first")
+		return q.no(at, "1 other sandbox shows the same: two are not many")
 	}
 	return q.yes(at, "%d other sandboxes show the same: look for a cause outside first", n)
 }

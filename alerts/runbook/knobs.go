@@ -43,6 +43,9 @@ func (p *Page) values(s *subjectView) []KnobValue {
 
 // current is the value that is declared for the subject's workspaces; several different ones are named as such.
 func (s *subjectView) current(knob string) backend.Safe {
+	if knob == "WORKDIR" {
+		return s.currentDirs()
+	}
 	var seen []backend.Safe
 	silent := 0
 	for _, w := range s.workspaces {
@@ -60,6 +63,23 @@ func (s *subjectView) current(knob string) backend.Safe {
 		return backend.Textf("%d different values", len(seen))
 	case silent > 0:
 		return backend.Textf("%s (%d not declared)", backend.Join(seen, ", "), silent)
+	}
+	return backend.Join(seen, ", ")
+}
+
+// currentDirs are the working directories that the subject's sandboxes declare.
+func (s *subjectView) currentDirs() backend.Safe {
+	var seen []backend.Safe
+	for _, b := range s.sandboxes {
+		if !b.WorkDir.IsEmpty() {
+			seen = distinct(seen, b.WorkDir)
+		}
+	}
+	switch {
+	case len(seen) == 0:
+		return backend.Text(NotDeclared)
+	case len(seen) > 3:
+		return backend.Textf("%d different values", len(seen))
 	}
 	return backend.Join(seen, ", ")
 }

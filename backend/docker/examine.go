@@ -28,6 +28,8 @@ func (s *Source) Examine(ctx context.Context) {
 		if e.ins != nil && e.alive() {
 			_, _ = eng.stats(ctx, e.id.Raw())
 			_, _ = eng.tail(ctx, e.id.Raw(), 1, e.ins.tty)
+			_, _, _ = eng.stat(ctx, e.id.Raw(), "/")
+			_, _, _ = eng.top(ctx, e.id.Raw())
 			return
 		}
 	}
