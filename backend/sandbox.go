@@ -206,8 +206,16 @@ func (b *Sandbox) WithObserved(vs []Verdict) *Sandbox {
 		v.Past = v.At.Before(b.StartedAt.Or(time.Time{})) || v.At.Before(b.CreatedAt.Or(time.Time{})) || v.At.Before(b.FinishedAt.Or(time.Time{}))
 	}
 	c := *b
-	c.Observed = Known(Observation{vs})
+	c.Observed = Known(Observation{Verdicts: vs, Unwell: b.Health.Or(Safe{}).String() == "unhealthy"})
 	return &c
+}
+
+// Turn is what made everything before it a former life: the newest start of a sandbox, or the end of its run.
+func (b *Sandbox) Turn() string {
+	if b.FinishedAt.Or(time.Time{}).After(b.StartedAt.Or(time.Time{})) {
+		return "end"
+	}
+	return "start"
 }
 
 // Usage is one sample of what a sandbox uses. It has an age of its own, since samples are taken rarely.

@@ -202,6 +202,10 @@ func MergeVerdicts(lists ...[]Verdict) []Verdict {
 // order. Each has its own age.
 type Observation struct {
 	Verdicts []Verdict `json:"verdicts"`
+	// Unwell says that the platform's own health check of the sandbox fails: then what passed is no health.
+	Unwell bool `json:"unwell,omitempty"`
+	// Unproved are the planes that failed in a former life and were not tried since. Present fills it.
+	Unproved []Plane `json:"unproved,omitempty"`
 }
 
 // Of is the verdict of a plane, false when there is none.
@@ -218,17 +222,33 @@ func (o Observation) Present() Observation {
 	if !slices.ContainsFunc(o.Verdicts, func(v Verdict) bool { return v.Past }) {
 		return o
 	}
-	return Observation{slices.DeleteFunc(slices.Clone(o.Verdicts), func(v Verdict) bool { return v.Past })}
+	now := Observation{Unwell: o.Unwell}
+	for _, v := range o.Verdicts {
+		switch {
+		case !v.Past:
+			now.Verdicts = append(now.Verdicts, v)
+		case v.Outcome == OutcomeFailed:
+			now.Unproved = append(now.Unproved, v.Plane)
+		}
+	}
+	return now
 }
 
 // Tried reports whether anything was tried.
-func (o Observation) Tried() bool { return o.Outcome() != OutcomeNotTried }
+func (o Observation) Tried() bool { return o.worst() != OutcomeNotTried }
 
 // Past reports whether everything that was tried was tried in a former life.
 func (o Observation) Past() bool { return o.Tried() && !o.Present().Tried() }
 
-// Outcome is the worst outcome of what was tried: ok when all of that passed.
+// Outcome is the worst outcome of what was tried: ok when all of that passed and nothing that failed before waits to be tried.
 func (o Observation) Outcome() Outcome {
+	if c := o.worst(); c != OutcomeOK || len(o.Unproved) == 0 {
+		return c
+	}
+	return OutcomeUnknown
+}
+
+func (o Observation) worst() Outcome {
 	worst := OutcomeNotTried
 	for _, v := range o.Verdicts {
 		if v.Outcome.weight() > worst.weight() {
@@ -274,9 +294,9 @@ func (o Observation) At() time.Time {
 // What says in one sentence what was observed: what failed first, else what is not known, else what passed. It names the
 // planes that were not tried.
 func (o Observation) What() Safe {
-	switch o.Outcome() {
+	switch o.worst() {
 	case OutcomeFailed, OutcomeUnknown:
-		all := o.with(o.Outcome())
+		all := o.with(o.worst())
 		worst := all[0]
 		if i := slices.IndexFunc(all, func(v Verdict) bool { return v.Kind != FailControl5xx }); i > 0 { // an error of the platform tells least
 			worst = all[i]
@@ -286,13 +306,30 @@ func (o Observation) What() Safe {
 		}
 		return worst.What
 	case OutcomeOK:
-		if rest := o.NotTried(); len(rest) > 0 {
-			return Textf("healthy; not tried: %s", PlaneNames(rest))
+		if len(o.Unproved) > 0 {
+			return Textf("%s failed before, not tried since", PlaneNames(o.Unproved))
 		}
-		return Text("healthy")
+		said := Text("healthy")
+		if o.Unwell {
+			said = o.passed()
+		}
+		if rest := o.NotTried(); len(rest) > 0 {
+			return Textf("%s; not tried: %s", said, PlaneNames(rest))
+		}
+		return said
 	case OutcomeNotTried:
 	}
 	return Text("not tried")
+}
+
+// passed says what was seen to work.
+func (o Observation) passed() Safe {
+	all := o.with(OutcomeOK)
+	parts := make([]Safe, 0, len(all))
+	for i := range all {
+		parts = append(parts, all[i].Said())
+	}
+	return Join(parts, ", ")
 }
 
 // Said is what the verdict says, or its outcome and kind where it says nothing.

@@ -138,6 +138,30 @@ func TestTheFormOfVersionsBeforeIsRead(t *testing.T) {
 	}
 }
 
+// What passed is no health beside a failing health check, nor while a plane that failed before a restart was not tried since.
+func TestAnObservationIsNotHealthyBesideAFailure(t *testing.T) {
+	now := time.Unix(1_770_000_000, 0)
+	b := &backend.Sandbox{StartedAt: backend.Known(now), Health: backend.Known(backend.Text("unhealthy"))}
+	seen := func() backend.Observation {
+		o, _ := b.WithObserved([]backend.Verdict{
+			{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: now.Add(-time.Minute)},
+			{Plane: backend.PlaneDriver, Outcome: backend.OutcomeOK, What: backend.Text("the main process is not frozen"), At: now.Add(time.Minute), Passive: true},
+		}).Observed.Get()
+		return o.Present()
+	}
+	if o := seen(); o.What().String() != "exec failed before, not tried since" || o.Works() || o.Outcome() != backend.OutcomeUnknown {
+		t.Errorf("%s: %s", o.Outcome(), o.What())
+	}
+	b.StartedAt = backend.Known(now.Add(-time.Hour))
+	if o := seen(); o.Outcome() != backend.OutcomeFailed {
+		t.Errorf("%s: %s", o.Outcome(), o.What())
+	}
+	o, _ := b.WithObserved([]backend.Verdict{{Plane: backend.PlaneDriver, Outcome: backend.OutcomeOK, What: backend.Text("the main process is not frozen"), At: now}}).Observed.Get()
+	if o.What().String() != "the main process is not frozen; not tried: control, exec, filesystem" {
+		t.Errorf("%s", o.What())
+	}
+}
+
 // Healthy is what passed in everything that was tried; the planes that were not tried are named.
 func TestAnObservationSaysWhatWasTried(t *testing.T) {
 	now := time.Unix(1_770_000_000, 0)

@@ -91,6 +91,24 @@ func TestAnswersHaveTheirMeaning(t *testing.T) {
 	}
 }
 
+// A refused command has the kind that all platforms share, and says nothing about the container.
+func TestRefusedCommandsHaveAKind(t *testing.T) {
+	for status, kind := range map[int]backend.FailureKind{403: backend.FailUnauthorised, 429: backend.FailThrottled, 503: backend.FailControl5xx, 400: ""} {
+		f := newFake(t)
+		f.answer = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			if r.Method == http.MethodPost {
+				f.fail(w, status, "no")
+			}
+			return r.Method == http.MethodPost
+		}
+		done, err := f.do(actions.Probe, soon)
+		v, _ := backend.Observation{Verdicts: done.Observed}.Of(backend.PlaneExec)
+		if err == nil || v.Outcome != backend.OutcomeUnknown || v.Kind != kind {
+			t.Errorf("%d: %s of kind %q, want %q: %v", status, v.Outcome, v.Kind, kind, err)
+		}
+	}
+}
+
 func TestDestroyTakesAnonymousVolumesAndProves(t *testing.T) {
 	f := newFake(t)
 	removed := false

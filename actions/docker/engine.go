@@ -105,6 +105,28 @@ func answered(resp *http.Response) {
 	}
 }
 
+// refusedError is the answer of an engine, or of a proxy before it, that refuses an order.
+type refusedError struct {
+	status int
+	said   string
+}
+
+// Error says it.
+func (e *refusedError) Error() string { return e.said }
+
+// kind is why nothing is known of the container: the request was refused, slowed down, or failed in the engine.
+func (e *refusedError) kind() backend.FailureKind {
+	switch {
+	case e.status == http.StatusUnauthorized || e.status == http.StatusForbidden:
+		return backend.FailUnauthorised
+	case e.status == http.StatusTooManyRequests:
+		return backend.FailThrottled
+	case e.status >= http.StatusInternalServerError:
+		return backend.FailControl5xx
+	}
+	return ""
+}
+
 // order sends one request that changes something, once, and gives its failure a meaning: an *actions.ChangedError when
 // the container is not there any more, an *actions.UncertainError when it was sent and its outcome is unknown.
 // status is that of the answer, 0 without one.
@@ -123,7 +145,7 @@ func (m *mutatingClient) order(ctx context.Context, patience time.Duration, do f
 	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
 		return status, &actions.UncertainError{Err: fmt.Errorf("the proxy before the engine answered %d: %s", status, m.words(err))}
 	case status >= http.StatusBadRequest:
-		return status, fmt.Errorf("the engine refuses: %s", m.words(err))
+		return status, &refusedError{status, fmt.Sprintf("the engine refuses: %s", m.words(err))}
 	case !x.sent.Load():
 		return status, fmt.Errorf("not sent, the engine cannot be reached: %s", m.words(err))
 	case errors.Is(err, context.DeadlineExceeded):

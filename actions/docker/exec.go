@@ -136,7 +136,7 @@ func (m *mutatingClient) output(ctx context.Context, id string) (string, error) 
 		var dial *net.OpError
 		switch {
 		case x.status.Load() >= 400:
-			return "", fmt.Errorf("the engine refuses to start the command: %s", m.words(err))
+			return "", &refusedError{int(x.status.Load()), fmt.Sprintf("the engine refuses to start the command: %s", m.words(err))}
 		case errors.As(err, &dial) && dial.Op == "dial":
 			return "", fmt.Errorf("not sent, the engine cannot be reached: %s", m.words(err))
 		}

@@ -95,13 +95,8 @@ func (l *lookup) one(ctx context.Context, c *actions.Candidate) {
 	if !c.Why.IsEmpty() {
 		return
 	}
-	if l.verb == actions.Probe {
-		for x := range l.q.State.Executions.All() {
-			if x.Class == backend.WorkQueued && x.Sandbox == c.Key.ID {
-				c.Why = backend.Textf("%s is queued in it, and no command is run before it", x.Key.ID.Safe())
-				return
-			}
-		}
+	if c.Why = l.waits(c.Key.ID); !c.Why.IsEmpty() {
+		return
 	}
 	o := ownerOf(l.q.State, known)
 	// What a resting session left behind may be wanted again.
@@ -120,6 +115,20 @@ func (l *lookup) one(ctx context.Context, c *actions.Candidate) {
 	if l.verb == actions.Repair {
 		l.root(ctx, c, b)
 	}
+}
+
+// waits is why a verb that runs commands in a container waits for what is queued there; empty: it does not. A resume is no
+// exception: what verifies it runs commands.
+func (l *lookup) waits(id backend.ID) backend.Safe {
+	if l.verb != actions.Probe && l.verb != actions.Repair && l.verb != actions.Resume {
+		return backend.Safe{}
+	}
+	for x := range l.q.State.Executions.All() {
+		if x.Class == backend.WorkQueued && x.Sandbox == id {
+			return backend.Textf("%s is queued in it, and no command is run before it", x.Key.ID.Safe())
+		}
+	}
+	return backend.Safe{}
 }
 
 // remarks are what the plan says about an eligible target.

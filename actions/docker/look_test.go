@@ -49,6 +49,21 @@ func TestWhoIsATarget(t *testing.T) {
 	}
 }
 
+// What runs commands waits for what is queued in the container.
+func TestNothingRunsBeforeWhatIsQueued(t *testing.T) {
+	for verb, state := range map[actions.Verb]string{actions.Probe: stateRunning, actions.Repair: stateRunning, actions.Resume: statePaused, actions.Pause: stateRunning} {
+		f := newFake(t)
+		f.set(state)
+		s := known(sandbox())
+		s.Executions = fleet.NewTable(&backend.Execution{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindExecution, Source: "h", ID: backend.MustID("exe_1")}},
+			Work: backend.Work{Sandbox: backend.MustID(boxID), Class: backend.WorkQueued}})
+		got := lookAt(t, f.parts(soon)[verb], s)
+		if waits := strings.Contains(got.Why.String(), "exe_1 is queued in it"); waits != (verb != actions.Pause) {
+			t.Errorf("%s is left out because %q", verb, got.Why)
+		}
+	}
+}
+
 func TestErrorsLeaveOut(t *testing.T) {
 	f := newFake(t)
 	p := f.parts(40 * time.Millisecond)[actions.Destroy]

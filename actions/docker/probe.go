@@ -98,6 +98,10 @@ func (p *planeProbe) result(plane backend.Plane, r commandResult, err error, sai
 		return v
 	case err != nil:
 		p.err, v.Outcome, v.What = err, backend.OutcomeUnknown, p.m.clean(err.Error())
+		var refused *refusedError
+		if errors.As(err, &refused) {
+			v.Kind = refused.kind()
+		}
 		return v
 	case r.ok():
 		return v

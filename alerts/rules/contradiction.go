@@ -65,6 +65,7 @@ type failedPlane struct {
 	First  time.Time           `json:"first,omitzero"` // steady: when it was first read
 	Times  int                 `json:"times"`          // how many observations found it
 	Former bool                `json:"former,omitempty"`
+	Ran    bool                `json:"ran,omitempty"` // a command found it: only another one ends it
 }
 
 type contradiction struct {
@@ -155,7 +156,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 func reportedLive(b *backend.Sandbox) bool { return b.Class == backend.SandboxRunning }
 
 // observe brings the failures up to date with what was observed: a newer success of a plane ends its failure. A failure of
-// a former life ends also when a plane that failed alike works now.
+// a former life that no command found ends also when a plane that failed alike works now.
 func (n *contradictionNote) observe(b *backend.Sandbox) {
 	started := b.StartedAt.Or(time.Time{})
 	var mended []backend.FailureKind
@@ -170,17 +171,17 @@ func (n *contradictionNote) observe(b *backend.Sandbox) {
 			if len(n.Failed) == 0 || v.First().Before(n.Began) {
 				n.Began, n.Worked = v.First(), v.LastOK
 			}
-			n.Failed = append(n.Failed, failedPlane{Plane: v.Plane, Kind: v.Kind, What: v.What, At: v.At, Times: 1})
+			n.Failed = append(n.Failed, failedPlane{Plane: v.Plane, Kind: v.Kind, What: v.What, At: v.At, Times: 1, Ran: !v.Passive})
 		case v.At.After(n.Failed[i].At):
 			f := &n.Failed[i]
-			f.Kind, f.What, f.At, f.Former = v.Kind, v.What, v.At, false
+			f.Kind, f.What, f.At, f.Former, f.Ran = v.Kind, v.What, v.At, false, f.Ran || !v.Passive
 			f.Times++
 		}
 	}
 	if early, late, fails := b.Failing(); fails && b.WorkDirGone() && late.Before(n.Began) { // its checks tell of the time before
 		n.Began, n.Worked = late, early
 	}
-	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return f.At.Before(started) && slices.Contains(mended, f.Kind) })
+	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return !f.Ran && f.At.Before(started) && slices.Contains(mended, f.Kind) })
 	for i := range n.Failed {
 		n.Failed[i].Former = n.Failed[i].At.Before(started)
 	}

@@ -207,6 +207,7 @@ func (r *contradiction) parted(env *alerts.Env, known alerts.Known) []alerts.Fou
 type containerLists struct {
 	env   *alerts.Env
 	holds map[containersOf]string // the engine that lists containers which workspaces of a home and provider name
+	near  map[containersOf]string // the only engine that lists containers of their sessions, though none that they name
 	left  map[ofSession]*backend.Sandbox
 }
 
@@ -219,18 +220,26 @@ type ofSession struct{ session, workspace backend.ID }
 
 // newContainerLists finds in which engines the containers of each registry are, by one of each engine that a workspace names.
 func newContainerLists(env *alerts.Env) *containerLists {
-	l := &containerLists{env, map[containersOf]string{}, map[ofSession]*backend.Sandbox{}}
-	done := map[string]bool{}
+	l := &containerLists{env, map[containersOf]string{}, map[containersOf]string{}, map[ofSession]*backend.Sandbox{}}
+	done, engines := map[string]bool{}, map[string]bool{}
 	for b := range env.State.Sandboxes.All() {
 		if done[b.Key.Source] || b.Session.IsZero() || !b.IsSandbox {
 			continue
 		}
 		for _, h := range env.HomesOf(b.Key.Source) {
 			w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: h.Key.Source, Parent: b.Session, ID: b.Workspace})
-			if w != nil && env.State.SandboxNamed(w.ProviderID, w.Provider) == b {
-				l.holds[containersOf{h.Key.Source, w.Provider}], done[b.Key.Source] = b.Key.Source, true
+			if w == nil {
+				continue
+			}
+			of := containersOf{h.Key.Source, w.Provider}
+			l.near[of], engines[b.Key.Source] = b.Key.Source, true
+			if env.State.SandboxNamed(w.ProviderID, w.Provider) == b {
+				l.holds[of], done[b.Key.Source] = b.Key.Source, true
 			}
 		}
+	}
+	if len(engines) > 1 {
+		clear(l.near)
 	}
 	for b := range env.PastSandboxes() {
 		of := ofSession{b.Session, b.Workspace}
@@ -250,8 +259,18 @@ func (l *containerLists) lost(w *backend.Workspace) (id backend.ID, engine strin
 	if b := l.left[ofSession{w.Key.Parent, w.Key.ID}]; b != nil {
 		return b.Key.ID, b.Key.Source, l.env.LeftAt(b.Key), true
 	}
-	engine, held := l.holds[containersOf{w.Key.Source, w.Provider}]
+	of := containersOf{w.Key.Source, w.Provider}
+	engine, held := l.holds[of]
+	if !held && ofContainer(w.ProviderID) {
+		engine, held = l.near[of]
+	}
 	return w.ProviderID, engine, left, held && !w.ProviderID.IsZero()
+}
+
+// ofContainer reports whether an id has the form of those that container engines give.
+func ofContainer(id backend.ID) bool {
+	raw := id.Raw()
+	return len(raw) == 64 && strings.Trim(raw, "0123456789abcdef") == ""
 }
 
 // partedOne judges one workspace.
@@ -356,6 +375,9 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	for _, v := range observations(b) {
 		if v.Tried() {
 			out = append(out, alerts.Evidence{Text: observedText(env, b, &v), Source: src, At: v.At})
+			if v.Past && v.Kind == backend.FailWorkDirMissing {
+				out = append(out, alerts.Evidence{Text: backend.Text("what its working directory held then is gone: a start makes it again, empty"), Source: src, At: v.At})
+			}
 			for _, line := range v.Evidence[:min(len(v.Evidence), 2)] {
 				out = append(out, alerts.Evidence{Text: backend.Textf("%s answered: %s", v.Plane, line), Source: src, At: v.At})
 			}
@@ -383,7 +405,7 @@ func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict) backe
 		how = backend.Text("seen by a request into it")
 	}
 	if v.Past {
-		how = backend.Textf("%s, before its newest start", how)
+		how = backend.Textf("%s, before its newest %s", how, backend.Clean(b.Turn(), 20))
 	}
 	switch v.Outcome {
 	case backend.OutcomeOK:

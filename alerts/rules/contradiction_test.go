@@ -108,7 +108,55 @@ func TestContradictionKeepsItself(t *testing.T) {
 	same("the queue is not verified")
 	s.pass(time.Minute)
 	s.observes("c1", passed(backend.PlaneQueue, s.wall))
+	s.look()
+	a := same("a command was not tried since it failed")
+	wantEvidence(t, a, "what its working directory held then is gone: a start makes it again, empty")
+	s.pass(time.Minute)
+	s.observes("c1", passed(backend.PlaneExec, s.wall))
 	s.look().quiet(contradictionRule)
+}
+
+// TestContainerThatNoListHas: a registry names a container which the only engine of its sessions never listed. An id of another
+// form, and a second engine, leave open where the container is.
+func TestContainerThatNoListHas(t *testing.T) {
+	for _, c := range []struct {
+		id     string
+		second bool
+		want   bool
+	}{{strings.Repeat("0c4790c4877a8c08", 4), false, true}, {"sbx_12", false, false}, {strings.Repeat("0c4790c4877a8c08", 4), true, false}} {
+		s := beginContradiction(t)
+		s.session("b", func(x *backend.Session) { x.Running, x.Status = backend.Known(true), backend.Text("running") })
+		if c.second {
+			s.source("podman", backend.InputContainers)
+			s.boxOf("p1", func(b *backend.Sandbox) { b.Key.Source = "podman" })
+			k := backend.Key{Kind: backend.KindSandbox, Source: "podman", ID: backend.MustID("p1")}
+			b := *s.sandboxes[backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("p1")}]
+			delete(s.sandboxes, backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("p1")})
+			b.Key = k
+			s.sandboxes[k] = &b
+		}
+		names := func() {
+			for _, w := range []string{"a/box", "b/box"} {
+				s.reads(w, reading{state: "open", attempt: time.Second, success: time.Second})
+				x := *s.workspaces[wsKey(w)]
+				if x.Provider = backend.Text("docker"); w == "b/box" {
+					x.ProviderID = backend.MustID(c.id)
+				}
+				s.workspaces[wsKey(w)] = &x
+			}
+		}
+		names()
+		s.look()
+		if c.want {
+			s.want(contradictionRule, alerts.StatePending)
+		}
+		s.every(5*time.Second, time.Minute, names)
+		if c.want {
+			wantEvidence(t, s.want(contradictionRule, alerts.StateFiring), "observed: docker lists no container 0c4790c4877a")
+		} else {
+			s.quiet(contradictionRule)
+		}
+	}
 }
 
 // TestContradictionBeganAtTheFirstLook: a failure that takes time to prove began when it was first seen.

@@ -215,6 +215,24 @@ func (s *subjectView) manyAtOnce() Check {
 	return q.yes(at, "%d other sandboxes show the same: look for a cause outside first", n)
 }
 
+// partOfMany reports whether the page is about a part of an incident that has a line of its own.
+func (s *subjectView) partOfMany() bool {
+	if s.Board == nil {
+		return false
+	}
+	for _, a := range s.led {
+		if a.InhibitedBy == "" || a.Rule != "contradiction" {
+			continue
+		}
+		if i := slices.IndexFunc(s.Board.Alerts, func(x *alerts.Alert) bool { return x.ID == a.InhibitedBy }); i >= 0 {
+			if x := s.Board.Alerts[i]; x.Rule == "contradiction" && x.SubjectCount > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // sameFault reports whether an alert tells the same as the page's first one.
 func (s *subjectView) sameFault(a *alerts.Alert) bool {
 	if len(s.led) == 0 {
@@ -310,12 +328,16 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	elsewhere := func() {
 		d.do("If that fails, enter it in /: docker exec -it -w / %s sh", name)
 	}
-	many := d.is("many") && s.alert != nil && s.alert.SubjectCount > 1
-	switch {
-	case many:
+	if d.is("many") && (s.alert != nil && s.alert.SubjectCount > 1 || s.partOfMany()) {
 		d.conclude("Many sandboxes fail alike: one cause outside is likely. %s.", d.fact("many"))
 		d.dont("Don't repair them one by one before the cause is found.")
 		d.do("Look at their engine, host and mounts. Look at the last change.")
+		if s.partOfMany() {
+			d.do("Probe this one when that is found: sandglass probe %s", name)
+		}
+		return
+	}
+	switch {
 	case d.is("gone"):
 		d.conclude("Its container is gone. %s.", d.fact("gone"))
 		d.dont("Don't reset it: the next open names the same container.")
@@ -376,8 +398,21 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	case d.is("frozen"):
 		d.conclude("Its main process is frozen. %s.", d.fact("frozen"))
 		d.dont("Don't pause and resume it: that thaws no stopped process.")
+		if waits(b) { // a signal reaches no such thread
+			d.do("Find what it waits for: docker top %s -o pid,stat,wchan,cmd", name)
+			d.do("A disk, a mount that hangs, or a freezer outside the engine. When that answers it goes on by itself. Else restart it: docker restart %s", name)
+			break
+		}
 		d.do("Let it go on: docker kill -s CONT %s. If it waits for a disk, restart it: docker restart %s.", name, name)
 		d.do("Look for what stopped it. A debugger, or a mount that hangs.")
+	case formerFailure(b) != nil:
+		v := formerFailure(b)
+		d.conclude("It failed before its newest %s and was not tried since. %s: %s.", backend.Clean(b.Turn(), 20), v.Plane, v.Said())
+		d.dont("Don't take its restart for a repair.")
+		d.do("Probe it: sandglass probe %s", name)
+		if v.Kind == backend.FailWorkDirMissing {
+			d.do("Its files from before are gone. Restore a checkpoint, or tell its user.")
+		}
 	case d.is("commands"), d.is("planes"):
 		check := "commands"
 		if !d.is(check) {
@@ -393,6 +428,30 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.dont("Don't take that for health: see what was not tried.")
 		d.do("Probe it: sandglass probe %s", name)
 	}
+}
+
+// waits reports whether all threads of the main process of a sandbox wait in the kernel, where no signal reaches them.
+func waits(b *backend.Sandbox) bool {
+	if b == nil {
+		return false
+	}
+	o, _ := b.Proved()
+	v, _ := o.Of(backend.PlaneDriver)
+	return v.Kind == backend.FailServerFrozen && slices.ContainsFunc(v.Evidence, func(e backend.Safe) bool { return strings.Contains(e.String(), ": 0 in state T") })
+}
+
+// formerFailure is what failed in a sandbox in a former life and was not tried since; nil: nothing did.
+func formerFailure(b *backend.Sandbox) *backend.Verdict {
+	if b == nil {
+		return nil
+	}
+	o, _ := b.Observed.Get()
+	for _, v := range o.Failed() {
+		if v.Past {
+			return &v
+		}
+	}
+	return nil
 }
 
 // observedOne is the sandbox that the first confirmed check is about, or the only one.

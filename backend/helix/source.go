@@ -29,6 +29,8 @@ type Source struct {
 	budget  *wire.Budget
 	running map[string]bool
 	turns   turns
+	// seenWork is when undated executions and jobs were first and last seen, by mark.
+	seenWork map[string]workSeen
 	seed    maphash.Seed
 	started time.Time // of the first poll
 
@@ -86,7 +88,7 @@ func newSource(o *Options, opts backend.Options, deps backend.Deps) (*Source, er
 		return nil, fmt.Errorf("helix source %s: %w", deps.ID, err)
 	}
 	s := &Source{deps: deps, opt: o, client: client, budget: budget, seed: maphash.MakeSeed(),
-		running: map[string]bool{}, sessions: map[backend.ID]*tracked{}, lost: map[backend.ID]*tracked{}, left: map[backend.ID]*tracked{}, askedOnce: map[backend.ID]bool{}, pages: map[string]*page{}}
+		running: map[string]bool{}, sessions: map[backend.ID]*tracked{}, lost: map[backend.ID]*tracked{}, left: map[backend.ID]*tracked{}, askedOnce: map[backend.ID]bool{}, pages: map[string]*page{}, seenWork: map[string]workSeen{}}
 	s.turns.after = maphash.String(s.seed, deps.ID) // another one in each process that knows of no former one
 	for _, word := range o.RunningStatuses {
 		s.running[word] = true
@@ -164,6 +166,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	} else {
 		err = s.pollSessions(ctx, slice, &r)
 	}
+	s.markWork(&r)
 	r.At = s.deps.Now()
 	r.Load = s.client.TakeLoad()
 	s.mu.Lock()

@@ -26,6 +26,7 @@ type turns struct {
 // Resume goes on where a former process stopped.
 func (s *Source) Resume(marks []backend.Bookmark) {
 	for _, m := range marks {
+		s.resumeWork(m)
 		if m.File == bookmarkTurns {
 			s.turns = turns{after: m.Head, former: m.Sizes[max(0, len(m.Sizes)-mostTurns+1):]}
 		}

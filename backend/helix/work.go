@@ -59,6 +59,12 @@ func (s *Source) addWork(r *backend.Reading, session backend.Key, x *work) {
 	if x == nil {
 		return
 	}
+	for _, e := range x.executions {
+		s.date(e.Key, &e.Work)
+	}
+	for _, j := range x.jobs {
+		s.date(j.Key, &j.Work)
+	}
 	r.Executions = append(r.Executions, x.executions...)
 	r.Jobs = append(r.Jobs, x.jobs...)
 	if x.left > 0 {

@@ -54,6 +54,22 @@ func TestWorkOfTheAggregateRoute(t *testing.T) {
 	}
 }
 
+// TestUndatedWorkIsKnownSinceItsFirstLook: also a later process tells since when what is queued is known.
+func TestUndatedWorkIsKnownSinceItsFirstLook(t *testing.T) {
+	first, _ := aggregateRig(t, `{"sessions":[`+worked+`]}`)
+	r := first.poll()
+	began := r.Executions[1].KnownSince
+	if began.IsZero() || !r.Executions[0].KnownSince.IsZero() {
+		t.Fatalf("known since %v; what is dated %v", began, r.Executions[0].KnownSince)
+	}
+	later, _ := aggregateRig(t, `{"sessions":[`+worked+`]}`)
+	later.clock.Add(time.Minute)
+	later.source.Resume(r.Bookmarks)
+	if q := later.poll().Executions[1]; !q.Queued().Latest.Equal(began) {
+		t.Errorf("queued since %v, want %v", q.Queued().Latest, began)
+	}
+}
+
 func TestWorkOfTheListRoute(t *testing.T) {
 	rig := newRig(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/operator/sessions" {

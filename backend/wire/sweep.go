@@ -20,6 +20,9 @@ type SweepLimits struct {
 	AtOnce    int           // checks in flight
 }
 
+// briskest is the shortest time between the starts of two checks of a Run, whatever was saved of the budget.
+const briskest = 50 * time.Millisecond
+
 // SweepRank is how soon a sandbox is checked, among those that are due.
 type SweepRank int
 
@@ -147,7 +150,7 @@ func (s *Sweep) Longest(subjects int) time.Duration {
 func (s *Sweep) Run(ctx context.Context, spawn backend.Spawner, name string, ids []backend.ID, check func(context.Context, backend.ID), done func()) {
 	jobs := make(chan backend.ID)
 	pace := time.Duration(float64(time.Second) / s.limits.PerSecond)
-	pace = min(pace, s.limits.Period/time.Duration(max(len(ids), 1)))
+	pace = min(pace, max(s.limits.Period/time.Duration(max(len(ids), 1)), briskest))
 	var all sync.WaitGroup
 	for range min(s.limits.AtOnce, len(ids)) {
 		all.Add(1)

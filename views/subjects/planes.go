@@ -30,7 +30,12 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	c.Tone, c.Mark = OutcomeLook(o.Outcome())
 	if now.Sub(at) > observedFresh || s.Stale(&b.Meta) {
 		c.Text, c.Tone = backend.Textf("%s ago: %s", backend.Age(now.Sub(at)), o.What()), theme.Dim
-	} else if o.Works() && len(o.NotTried()) > 0 {
+		return c
+	}
+	switch {
+	case o.Works() && o.Unwell:
+		c.Tone, c.Mark = theme.Normal, theme.MarkNone
+	case o.Works() && len(o.NotTried()) > 0:
 		c.Short = backend.Text("healthy")
 	}
 	return c
