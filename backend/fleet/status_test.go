@@ -145,7 +145,7 @@ func TestVerdictsOfReadingsAndActionsMeetPlaneByPlane(t *testing.T) {
 	started := func(b *backend.Sandbox) { b.StartedAt = backend.Known(m.at) }
 	m.at = m.at.Add(time.Second)
 	st := m.read(nil, listed("a", "running", started, looked(backend.OutcomeOK)))
-	if o, _ := st.Sandbox(boxKey("a")).Proved(); shown(st) != "exec failed past, fs-list ok" || !o.Works() || len(o.Verdicts) != 1 {
+	if o, _ := st.Sandbox(boxKey("a")).Proved(); shown(st) != "exec failed past, fs-list ok" || o.Works() || len(o.Verdicts) != 1 {
 		t.Errorf("%s, %+v", shown(st), o)
 	}
 	if !st.Observes() || newMachines().read(nil, listed("b", "running")).Observes() {
