@@ -281,7 +281,7 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 		d.conclude("A loop fills the log. This release writes one line per rejection.")
 		d.do("Upgrade to round 5 or later, which collects repeats.")
 	case d.is("loop"):
-		d.conclude("A loop: the agent repeats one rejected command.")
+		d.conclude("It looks like a loop: one rejected command is repeated. An attack is not excluded.")
 		d.do("Look at the prompt and the tool's description. The agent ignores the rejection.")
 	case d.is("flood"):
 		d.conclude("The guards reject commands at a high rate. A loop and probing look alike so far.")
@@ -295,7 +295,7 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 		if name, _, named := strings.Cut(d.fact("one-session").String(), " has "); named {
 			who = backend.Clean(name, 100)
 		}
-		d.Do = append([]backend.Safe{backend.Textf("Stop the agent's %s in the app that started it. The others go on.", who)}, d.Do...)
+		d.Do = append([]backend.Safe{backend.Textf("Stop the agent's %s in the app that started it. Other sessions are not touched.", who)}, d.Do...)
 	}
 	if d.is("flood") && d.Mark("before-5") == RuledOut {
 		d.do("Set log alerts on the summary lines. This release writes one about every 5 s, however large the flood is.")

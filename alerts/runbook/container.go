@@ -62,7 +62,7 @@ func nameContainer(d *Diagnosis, b *backend.Sandbox) {
 
 var containerEndings = []ending{
 	{any: []string{"start"}, conclude: "The engine reports an error at the start", quotes: true,
-		do: "Correct what the error names; then run docker start NAME.", dont: "Don't start it again before that: it fails alike.",
+		do: "Correct what the error names; then run docker start NAME.", dont: "Don't start it again before that: it fails the same way.",
 		noReset: "the container cannot start; a reset meets the same error"},
 	{any: []string{"memory"}, conclude: "It was killed at its memory limit", quotes: true,
 		do: "See what ran in it: docker logs --tail 50 NAME. Raise its limit (docker update --memory), or bound that command.", dont: "Don't only start it again: at the same limit it is killed again."},

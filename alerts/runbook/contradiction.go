@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -188,31 +189,63 @@ func (s *subjectView) manyAtOnce() Check {
 	if s.Board == nil {
 		return q.unsure("no rule was evaluated")
 	}
-	own := map[backend.Key]bool{s.Subject: true}
 	for _, a := range s.led {
 		if a.SubjectCount > 1 {
 			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80))
 		}
+	}
+	same := s.alike()
+	switch n := len(same); {
+	case n == 0 && (len(s.led) == 0 || s.led[0].State != alerts.StateFiring):
+		return q.unsure("no alert about it fires")
+	case n == 0:
+		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
+	case n == 1:
+		return q.no(origin{same[0].Source, same[0].Confirmed}, "1 other sandbox shows the same: %s; two are not many", same[0].Subjects[0].Label)
+	case n == 2:
+		return q.yes(origin{same[0].Source, same[0].Confirmed}, "2 other sandboxes show the same: %s, %s", same[0].Subjects[0].Label, same[1].Subjects[0].Label)
+	default:
+		return q.yes(origin{same[0].Source, same[0].Confirmed}, "%d other sandboxes show the same", n)
+	}
+}
+
+// alike are the firing alerts about one other sandbox each of the same engine that tell the same as the page's first one.
+func (s *subjectView) alike() []*alerts.Alert {
+	if s.Board == nil {
+		return nil
+	}
+	own := map[backend.Key]bool{s.Subject: true}
+	for _, a := range s.led {
 		for i := range a.Subjects {
 			own[a.Subjects[i].Key] = true
 		}
 	}
-	n, at := 0, origin{}
+	var same []*alerts.Alert
 	for _, a := range s.Board.Alerts {
 		if a.Rule == "contradiction" && a.State == alerts.StateFiring && a.SubjectCount == 1 && len(a.Subjects) == 1 && !own[a.Subjects[0].Key] && s.sameFault(a) {
-			n, at = n+1, origin{a.Source, a.Confirmed}
+			same = append(same, a)
 		}
 	}
-	if n == 0 && (len(s.led) == 0 || s.led[0].State != alerts.StateFiring) {
-		return q.unsure("no alert about it fires")
-	}
-	if n == 0 {
-		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
+	return same
+}
+
+// nearly is how far the onsets of two faults lie apart at most that may have one cause.
+const nearly = 15 * time.Minute
+
+// removedTogether is the step before a repair where other sandboxes of the engine lost the same at nearly the same time: what
+// removes it may undo each repair. Empty otherwise.
+func (s *subjectView) removedTogether() backend.Safe {
+	n := 1
+	for _, a := range s.alike() {
+		x, y := a.Bounds, s.led[0].Bounds
+		if !x.Latest.IsZero() && !y.Latest.IsZero() && x.Earliest.Sub(y.Latest) <= nearly && y.Earliest.Sub(x.Latest) <= nearly {
+			n++
+		}
 	}
 	if n == 1 {
-		return q.no(at, "1 other sandbox shows the same: two are not many")
+		return backend.Safe{}
 	}
-	return q.yes(at, "%d other sandboxes show the same: look for a cause outside first", n)
+	return backend.Textf("%d sandboxes lost it: find what removes it. Look at cleanup jobs, mounts and the last change. Then repair each. ", n)
 }
 
 // partOfMany reports whether the page is about a part of an incident that has a line of its own.
@@ -243,6 +276,15 @@ func (s *subjectView) sameFault(a *alerts.Alert) bool {
 		return rest
 	}
 	return tail(a) == tail(s.led[0]) && a.Source == s.led[0].Source
+}
+
+// missingProgram is the program that an engine could not start because the container has none; empty for other errors.
+func missingProgram(err string) string {
+	_, rest, is := strings.Cut(err, `exec: "`)
+	if program, why, more := strings.Cut(rest, `": `); is && more && (strings.Contains(why, "executable file not found") || strings.Contains(why, "stat "+program+": no such file")) {
+		return program
+	}
+	return ""
 }
 
 func workDir(b *backend.Sandbox) backend.Safe {
@@ -345,8 +387,12 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.do("Find out who removed it: sandglass get events")
 	case d.is("down") && b != nil && !b.StartError.IsEmpty():
 		d.conclude("Its container could not start. %s.", d.fact("down"))
-		d.dont("Don't start it again before that: it fails alike.")
-		d.do("Correct what the error names: image, command or mount.")
+		d.dont("Don't start it again before that: it fails the same way.")
+		if program := missingProgram(b.StartReason().String()); program != "" {
+			d.do("Its image has no %s. Use the right image, or correct the command.", backend.Clean(program, 160))
+		} else {
+			d.do("Correct what the error names: image, command or mount.")
+		}
 		d.do("Let the session open a new one. Or create it again.")
 	case d.is("down"):
 		d.conclude("Its container is down. %s.", d.fact("down"))
@@ -370,7 +416,7 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.do("Move it away: docker exec -w / %s mv %s %s.old. Then repair: sandglass repair %s", name, dir, dir, name)
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
-		d.dont("Don't reset or recreate it: what is left in it is lost.")
+		d.dont("Don't reset or recreate it: that loses its other files.")
 		target := dir
 		if o, _ := b.Proved(); linkTarget(b, o) != "" {
 			target = backend.Clean(linkTarget(b, o), 200)
@@ -378,16 +424,16 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		if unmakeable(b) {
 			d.do("Make it as root, because its user may not. Run: docker exec -u 0 -w / %s mkdir -p -m 777 %s", name, target)
 		} else {
-			d.do("Run: sandglass repair %s (makes its target again, empty)", name)
+			d.do("%sRun: sandglass repair %s (makes its target again, empty)", s.removedTogether(), name)
 		}
 		elsewhere()
 	case d.is("missing"):
 		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
-		d.dont("Don't reset or recreate it: what is left in it is lost.")
+		d.dont("Don't reset or recreate it: that loses its other files.")
 		if unmakeable(b) {
 			d.do("Make it as root, because its user may not. Run: docker exec -u 0 -w / %s mkdir -p -m 777 %s", name, dir)
 		} else {
-			d.do("Run: sandglass repair %s (makes %s again, empty)", name, dir)
+			d.do("%sRun: sandglass repair %s (makes %s again, empty)", s.removedTogether(), name, dir)
 		}
 		elsewhere()
 	case d.is("permission"):

@@ -135,8 +135,8 @@ func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
 	shared := slices.ContainsFunc([]string{"shared-id", "namespace", "mount", "branch-shares", "label"}, d.is)
 	switch {
 	case shared && d.is("tenants"):
-		d.conclude("Two tenants share one place for files. Treat it as a leak until the opposite is shown.")
-		d.do("Start the security and compliance process now. Give it the times in since. It decides whether the sessions are stopped.")
+		d.conclude("Different tenants share one place for files: %s. Treat it as a leak until the opposite is shown.", d.fact("tenants"))
+		d.do("Start the security and compliance process now. Report the times of the line since, and both sessions.")
 	case shared && d.Mark("tenants") == RuledOut:
 		d.conclude("Sessions share files within one tenant. No tenant sees another's.")
 		d.do("Ask the owner whether the sharing is wanted.")
@@ -157,6 +157,9 @@ func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
 	d.do("Look for ids, namespaces and inheritWorkspaces set by hand.")
 	d.do("Copy logs and snapshots of both sides before any change. They are the evidence.")
 	d.dont("Don't destroy or reset the sandbox first: it is the evidence.")
+	if shared && d.is("tenants") {
+		d.dont("Don't stop the sessions yourself: security decides.")
+	}
 	if s.tally(backend.MetricNameCollision, time.Hour).in.N > 0 {
 		d.dont("Don't take the warning of equal names for a leak. It says that the child was given its own workspace.")
 	}

@@ -215,8 +215,8 @@ func TestReferences(t *testing.T) {
 	histogram := mismatch
 	histogram.refs = []Ref{{Session: backend.MustID("s1"), SchemaVersion: backend.Known(4), Source: "helix-eu", At: now}, {Session: backend.MustID("s3"), SchemaVersion: backend.Known(3), Source: "helix-eu", At: now}}
 	for _, c := range []story{
-		{"rolled back", "6", mismatch, wsKey("s1", "box"), map[string]Mark{"schema": Confirmed, "rollback": Confirmed, "versions": CannotTell, "mixed": CannotTell, "stored": CannotTell}, "stored references of 2 sessions", "schema 3. It reads 2 to 4", "Don't reset", true},
-		{"too new", "6", ahead, wsKey("s1", "box"), map[string]Mark{"rollback": RuledOut}, "", "schema 2. It reads 1 to 3", "", true},
+		{"rolled back", "6", mismatch, wsKey("s1", "box"), map[string]Mark{"schema": Confirmed, "rollback": Confirmed, "versions": CannotTell, "mixed": CannotTell, "stored": CannotTell}, "stored references of 2 sessions", "schema 3: it reads versions 2 to 4", "Don't reset", true},
+		{"too new", "6", ahead, wsKey("s1", "box"), map[string]Mark{"rollback": RuledOut}, "", "schema 2: it reads versions 1 to 3", "", true},
 		{"histogram", "6", histogram, wsKey("s1", "box"), map[string]Mark{"versions": Confirmed, "stored": Confirmed}, "", "", "", true},
 		{"deleted", "6", world{workspaces: []*backend.Workspace{failed("s1", "box", "sandbox not found")}}, wsKey("s1", "box"), map[string]Mark{"deleted": Confirmed, "schema": RuledOut}, "files are lost", "fresh session", "reset", true},
 		{"nothing wrong", "6", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, sandboxes: []*backend.Sandbox{box("b", "s1")}}, wsKey("s1", "box"), map[string]Mark{"schema": RuledOut, "deleted": RuledOut, "rollback": CannotTell}, "No reference was found", "", "", false},
@@ -257,7 +257,7 @@ func TestStorm(t *testing.T) {
 	blind := &alerts.Board{Blind: []alerts.Blindness{{Rule: "eviction-storm", Source: "helix-eu", Why: backend.Text("no metrics source")}}}
 	for _, c := range []story{
 		{"quota", "7", world{workspaces: evicted("max_instances reached"), counts: storm[:6]}, wsKey("s1", "box"),
-			map[string]Mark{"storm": Confirmed, "quota": Confirmed, "permanent": RuledOut, "storage": CannotTell, "retries": Confirmed, "full": CannotTell, "host-memory": CannotTell, "unbounded": CannotTell}, "limit refuses", "maxGlobalConcurrentOpens to it in the provider", "adds an open", true},
+			map[string]Mark{"storm": Confirmed, "quota": Confirmed, "permanent": RuledOut, "storage": CannotTell, "retries": Confirmed, "full": CannotTell, "host-memory": CannotTell, "unbounded": CannotTell}, "limit refuses", "maxGlobalConcurrentOpens to it in the provider", "one more sandbox", true},
 		{"retries on top", "7", world{workspaces: evicted("gone"), counts: storm, board: firing}, source, map[string]Mark{"storm": Confirmed, "retries": Confirmed}, "cause is not known yet", "transientRetryAttempts", "", true},
 		{"storage", "7", world{workspaces: evicted("R2 bucket unreachable")}, source, map[string]Mark{"storage": Confirmed, "storm": CannotTell}, "Object storage", "", "", true},
 		{"site's own check", "7", world{workspaces: evicted("gone"), site: []backend.Fact{{Name: "r2.reachable", Holds: true, Text: backend.Text("answered 200"), At: now}}}, source, map[string]Mark{"storage": RuledOut}, "", "", "", true},
@@ -293,10 +293,10 @@ func TestLeak(t *testing.T) {
 		b.Mounts = []backend.Mount{{RawSource: backend.MustID("/srv/data"), Source: backend.Text("/srv/data")}}
 	}
 	for _, c := range []story{
-		{"across tenants", "8", pairOf(id, "acme", "umbrella"), sessionKey("s1"), map[string]Mark{"shared-id": Confirmed, "tenants": Confirmed, "reads": CannotTell, "before-4": RuledOut}, "Two tenants", "compliance", "evidence", true},
+		{"across tenants", "8", pairOf(id, "acme", "umbrella"), sessionKey("s1"), map[string]Mark{"shared-id": Confirmed, "tenants": Confirmed, "reads": CannotTell, "before-4": RuledOut}, "Different tenants", "compliance", "evidence", true},
 		{"within one tenant", "8", pairOf(id, "acme", "acme"), sessionKey("s1"), map[string]Mark{"shared-id": Confirmed, "tenants": RuledOut}, "within one tenant", "wanted", "", true},
 		{"tenant unknown", "8", pairOf(id, "acme", ""), sessionKey("s1"), map[string]Mark{"tenants": CannotTell}, "not read", "", "", true},
-		{"namespace", "8", pairOf(func(w *backend.Workspace) { w.Namespace = backend.MustID("shared") }, "acme", "umbrella"), sessionKey("s1"), map[string]Mark{"namespace": Confirmed, "shared-id": CannotTell, "tenants": Confirmed}, "Two tenants", "", "", true},
+		{"namespace", "8", pairOf(func(w *backend.Workspace) { w.Namespace = backend.MustID("shared") }, "acme", "umbrella"), sessionKey("s1"), map[string]Mark{"namespace": Confirmed, "shared-id": CannotTell, "tenants": Confirmed}, "Different tenants", "", "", true},
 		{"own ids", "8", pairOf(own, "acme", "umbrella"), sessionKey("s1"), map[string]Mark{"shared-id": RuledOut, "namespace": CannotTell, "tenants": CannotTell}, "cannot be ruled out", "", "", false},
 		{"a name collision rules out", "8", collision, sessionKey("s1"), map[string]Mark{"collision": RuledOut}, "", "", "its own workspace", false},
 		{"no log", "8", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, without: []string{"app-log"}}, sessionKey("s1"), map[string]Mark{"collision": CannotTell, "mount": CannotTell}, "", "", "", false},
@@ -317,7 +317,7 @@ func TestFlood(t *testing.T) {
 	loop = append(loop, lines("app-log", backend.MetricLogBytes, "s1", 6e7)...)
 	for _, c := range []story{
 		{"loop", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: loop}, sessionKey("s1"),
-			map[string]Mark{"flood": Confirmed, "one-session": Confirmed, "loop": Confirmed, "before-5": RuledOut, "volume": Confirmed, "works": Confirmed, "window": CannotTell}, "A loop", "prompt", "only trace", true},
+			map[string]Mark{"flood": Confirmed, "one-session": Confirmed, "loop": Confirmed, "before-5": RuledOut, "volume": Confirmed, "works": Confirmed, "window": CannotTell}, "a loop", "prompt", "only trace", true},
 		{"probing", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: flood}, sessionKey("s1"), map[string]Mark{"loop": RuledOut, "before-5": RuledOut}, "looks like probing", "security", "", true},
 		{"unmitigated", "9", world{workspaces: []*backend.Workspace{legacy}, counts: flood}, sessionKey("s1"), map[string]Mark{"before-5": Confirmed, "loop": CannotTell, "volume": CannotTell}, "one line per rejection", "Upgrade", "", true},
 		{"quiet", "9", world{workspaces: []*backend.Workspace{failed("s1", "box", "x")}, counts: lines("app-log", backend.MetricRejections, "s1", 6)}, sessionKey("s1"), map[string]Mark{"flood": RuledOut, "works": RuledOut}, "few", "", "", true},

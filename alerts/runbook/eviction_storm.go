@@ -301,7 +301,7 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 		d.NoReset = backend.Text("a storm alert is pending; a reset adds opens")
 	}
 	if storm {
-		d.dont("Don't reset now: each reset adds an open to the queue.")
+		d.dont("Don't reset now: each reset asks for one more sandbox.")
 	}
 	d.dont("Don't restart the agents: a restart opens every workspace at once.")
 }

@@ -170,7 +170,7 @@ func TestProbingIsNotALoop(t *testing.T) {
 	}
 	for _, c := range []story{
 		{"many commands", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: words(12)}, sessionKey("s1"), map[string]Mark{"loop": RuledOut}, "looks like probing", "security", "", true},
-		{"one command", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: words(1)}, sessionKey("s1"), map[string]Mark{"loop": Confirmed}, "A loop", "", "", true},
+		{"one command", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: words(1)}, sessionKey("s1"), map[string]Mark{"loop": Confirmed}, "a loop", "", "", true},
 		{"one command, before round 5", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box", func(w *backend.Workspace) {
 			w.LastAttemptAt, w.LastSuccessAt, w.LastOpAt = backend.NotApplicable[time.Time](), backend.NotApplicable[time.Time](), at(time.Minute)
 		})}, counts: words(1)[:12]}, sessionKey("s1"), map[string]Mark{"loop": Confirmed}, "", "", "", true},
@@ -193,18 +193,18 @@ func TestLeakDiagnosisSeesWhatItsAlertSees(t *testing.T) {
 	}
 	for _, c := range []story{
 		{"references name one sandbox", "8", world{sessions: tenants, workspaces: []*backend.Workspace{healthy("s1", "box"), healthy("s2", "box")}, saved: []*backend.Ref{saved("s1"), saved("s2")}},
-			wsKey("s1", "box"), map[string]Mark{"shared-id": Confirmed, "tenants": Confirmed}, "Two tenants", "", "", true},
+			wsKey("s1", "box"), map[string]Mark{"shared-id": Confirmed, "tenants": Confirmed}, "Different tenants", "", "", true},
 		{"the child got its own", "8", world{sessions: tenants, workspaces: both, counts: lines("app-log", backend.MetricNameCollision, "s2", 6)},
 			wsKey("s1", "box"), map[string]Mark{"shared-id": RuledOut, "collision": RuledOut, "tenants": CannotTell}, "The data does not show", "", "", false},
 		{"another pair is none of this one's business", "8", world{sessions: tenants, workspaces: append([]*backend.Workspace{healthy("s3", "box", func(w *backend.Workspace) { w.ProviderID = backend.MustID("own") })}, both...)},
 			wsKey("s3", "box"), map[string]Mark{"shared-id": RuledOut, "tenants": CannotTell}, "The data does not show", "", "", false},
 		{"mounts across tenants", "8", world{sessions: tenants, sandboxes: []*backend.Sandbox{box("a", "s1", mount), box("b", "s2", mount)}},
-			sessionKey("s1"), map[string]Mark{"mount": Confirmed, "tenants": Confirmed}, "Two tenants", "", "", true},
+			sessionKey("s1"), map[string]Mark{"mount": Confirmed, "tenants": Confirmed}, "Different tenants", "", "", true},
 		{"written on one side and read on the other", "8", world{sessions: tenants, workspaces: both,
 			counts: append(lines("app-log", backend.MetricWrites, "s1", 6), lines("app-log", backend.MetricReads, "s2", 12)...)},
-			wsKey("s1", "box"), map[string]Mark{"shared-id": Confirmed, "reads": Confirmed}, "Two tenants", "", "", true},
+			wsKey("s1", "box"), map[string]Mark{"shared-id": Confirmed, "reads": Confirmed}, "Different tenants", "", "", true},
 		{"only one side was at work", "8", world{sessions: tenants, workspaces: both, counts: lines("app-log", backend.MetricWrites, "s1", 6)},
-			wsKey("s1", "box"), map[string]Mark{"shared-id": Confirmed, "reads": CannotTell}, "Two tenants", "", "", true},
+			wsKey("s1", "box"), map[string]Mark{"shared-id": Confirmed, "reads": CannotTell}, "Different tenants", "", "", true},
 	} {
 		t.Run(c.name, c.run)
 	}

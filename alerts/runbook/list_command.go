@@ -49,10 +49,10 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 	case n == 0:
 		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration. Or end sessions. No workspace is known to be unused for over %s.", now, spanText(unusedAfter))
 	case n >= waiting:
-		d.do("End unused sessions, in the app that started them. %s", idle)
+		d.do("End unused sessions, in the app that started them. It needs no deploy. %s", idle)
 		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration.", now)
 	default:
-		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration. Meanwhile end unused sessions, in the app that started them. %s", now, idle)
+		d.do("End unused sessions, in the app that started them. It needs no deploy, but frees too few. Then raise max_instances%s and redeploy. It is in the platform's configuration. %s", now, idle)
 	}
 }
 

@@ -233,8 +233,8 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 		in   world
 		want string
 	}{
-		{few, "Raise max_instances (now 20) and redeploy. It is in the platform's configuration. Meanwhile end unused sessions, in the app that started them. 1 workspace is not used for over 30m: " + list},
-		{many, fmt.Sprintf("End unused sessions, in the app that started them. %d workspaces are not used for over 30m: %s", waiting, list)},
+		{few, "End unused sessions, in the app that started them. It needs no deploy, but frees too few. Then raise max_instances (now 20) and redeploy. It is in the platform's configuration. 1 workspace is not used for over 30m: " + list},
+		{many, fmt.Sprintf("End unused sessions, in the app that started them. It needs no deploy. %d workspaces are not used for over 30m: %s", waiting, list)},
 		{w, "Raise max_instances (now 20) and redeploy. It is in the platform's configuration. Or end sessions. No workspace is known to be unused for over 30m."},
 	} {
 		if d := c.in.diagnose("7", sourceKeyOf("helix-eu")); len(d.Do) == 0 || d.Do[0].String() != c.want {
@@ -246,8 +246,8 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 // The step names the release that reads the references, where the error tells which versions this one reads.
 func TestTheReleaseThatReadsTheReferencesIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy the agent release of schema 3. It reads 2 to 4.",
-		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy the agent release of schema 2. It reads 1 to 3.",
+		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy an agent of schema 3: it reads versions 2 to 4.",
+		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy an agent of schema 2: it reads versions 1 to 3.",
 		"ref schemaVersion 7 is outside the supported range 1-5": "Roll forward to a release that reads schema version 7.",
 	} {
 		d := world{workspaces: []*backend.Workspace{failed("s1", "box", "WorkspaceFailedError: "+text)}}.diagnose("6", wsKey("s1", "box"))

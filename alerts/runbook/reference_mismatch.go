@@ -219,24 +219,32 @@ func (s *subjectView) fittingRelease() (n int, ok bool) {
 	return n, ok
 }
 
-// refusedRefs says which stored references a release refuses, or which the next one would; empty where none is known.
+// refusedRefs says which stored references a release refuses; empty where no version is known.
 func (s *subjectView) refusedRefs(n int) backend.Safe {
-	refused, oldest := 0, 0
-	for _, v := range CheckRollback(s.State, n-1, n+1).Versions {
-		switch {
-		case v.Version < n-1 || v.Version > n+1:
+	refused := 0
+	all := CheckRollback(s.State, n-1, n+1)
+	for _, v := range all.Versions {
+		if v.Version < n-1 || v.Version > n+1 {
 			refused += v.Refs
-		case v.Version == n-1:
-			oldest = v.Refs
 		}
 	}
 	switch {
 	case refused > 0:
-		return backend.Textf(" It refuses %s of other versions.", plural(refused, "stored reference"))
-	case oldest > 0:
-		return backend.Textf(" Schema %d would refuse %s of version %d.", n+1, plural(oldest, "stored reference"), n-1)
+		return backend.Textf(" It cannot read %s of other versions.", plural(refused, "stored reference"))
+	case len(all.Versions) > 0 && all.Unversioned == 0 && all.Unreadable == 0:
+		return backend.Text(" No stored reference has another version.")
 	}
 	return backend.Safe{}
+}
+
+// oldestRefs counts the stored references of the lowest version that a release reads: the next release refuses them.
+func (s *subjectView) oldestRefs(n int) int {
+	for _, v := range CheckRollback(s.State, n-1, n+1).Versions {
+		if v.Version == n-1 {
+			return v.Refs
+		}
+	}
+	return 0
 }
 
 // readable is the range of versions that the running release reads, where an error tells that it is the older one.
@@ -258,7 +266,7 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
 		d.conclude("This release cannot read the stored references of %s.", plural(d.SessionCount, "session"))
 		if n, ok := s.fittingRelease(); ok {
-			d.do("Deploy the agent release of schema %d. It reads %d to %d.%s", n, n-1, n+1, s.refusedRefs(n))
+			d.do("Deploy an agent of schema %d: it reads versions %d to %d.%s", n, n-1, n+1, s.refusedRefs(n))
 		} else if v, ok := s.wanted(); ok {
 			d.do("Roll forward to a release that reads schema version %d. A release reads one version below and one above its own.", v)
 		} else {
@@ -273,6 +281,11 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		}
 		d.do("Recreate what no release can read. Those workspaces start without files.")
 		d.dont("Don't reset: a reset reads the same reference and fails again.")
+		if n, ok := s.fittingRelease(); ok {
+			if refs := s.oldestRefs(n); refs > 0 {
+				d.dont("Don't deploy schema %d: it cannot read version %d. %s of it.", n+1, n-1, backend.Counted(refs, "stored reference is", "stored references are"))
+			}
+		}
 		d.dont("Don't delete stored references. They are the only way back to the files.")
 	case d.is("deleted"):
 		d.NoReset = backend.Text("the sandbox that the reference names does not exist any more")

@@ -266,7 +266,7 @@ func closeCure(errno string) backend.Literal {
 	return "Fix what the log line names. Mostly it is a subprocess that still writes, or files that their owner may not write."
 }
 
-const listUnused = "Run: sandglass clean --dry-run. Remove only what it lists."
+const listUnused = "Run: sandglass clean --dry-run. Remove only what it lists. That does not stop the cause."
 
 func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray bool) {
 	switch {
@@ -323,7 +323,7 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.do("Make room now: sandglass clean --dry-run lists leftovers. Agents fail to open on a full file system.")
 	}
 	d.dont("Don't run find -mtime +1 -delete: it takes files of live sessions.")
-	d.dont("Don't use lsof to find the cause: open files block no removal. On a network file system (NFS) they can.")
+	d.dont("Don't use lsof for the cause: an open file stops no removal. On a network file system (NFS) they can.")
 	if d.is("tmpfs") {
 		d.dont("Don't let them grow on a tmpfs. The host runs out of memory before the disk does.")
 	}

@@ -47,7 +47,7 @@ func (d *Diagnosis) refused(err string) {
 	if len(d.Do) == 0 || bad != nil || u.Port() == "" || !strings.Contains(err, "refused") || !d.is("down") {
 		return
 	}
-	d.Do[0] = backend.Textf("Refused: nothing listens on port %s, or a firewall rejects. Start it or its tunnel. Ask it from this machine: curl -i ADDRESS.", backend.Clean(u.Port(), 5))
+	d.Do[0] = backend.Textf("Ask it from this machine: curl -i ADDRESS. Refused again: start what listens on port %s, or its tunnel. Or a firewall rejects.", backend.Clean(u.Port(), 5))
 }
 
 // ask puts the address that an error names into the command that asks it; without one the docker client or the reader of the

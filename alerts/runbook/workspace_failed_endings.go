@@ -62,9 +62,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 		{any: []string{"engine"}, conclude: "The container engine does not answer.",
 			do: "Start the engine on its host and look why it stopped. Then reset the failed workspaces.", dont: "Don't reset first: without the engine every open fails.",
 			noReset: "the container engine does not answer"},
-		{any: []string{"storage"}, conclude: "Object storage refuses or does not answer.",
-			do: "Check the bucket: curl -I ADDRESS. Then its binding and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset while the storage is out of reach. The open fails again.",
-			noReset: "object storage does not answer yet"},
+		s.unreachable(),
 		{any: []string{"database"}, conclude: "The platform's database (D1) fails.",
 			do: "Check the database and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset while the database fails: the open fails again.",
 			noReset: "the database fails"},
@@ -191,4 +189,28 @@ func (s *subjectView) full() ending {
 	return ending{any: []string{"full"}, conclude: "The SQLite storage of the Durable Object is full. Each object has a limit of its own.",
 		do:   "Remove files that the workspace does not need. Or set r2Binding, so that large files go to R2. Then reset the failed workspaces.",
 		dont: "Don't make room on a host: the files are in the Durable Object. Don't reset first: the open fails again.", noReset: "the storage of its Durable Object is still full"}
+}
+
+// unreachable is the ending where object storage fails: whether it does not answer or refuses, as far as all errors say the same.
+func (s *subjectView) unreachable() ending {
+	silent, refused := 0, 0
+	for _, e := range s.errors {
+		text := strings.ToLower(e.text.String())
+		switch {
+		case strings.Contains(text, "timeout"), strings.Contains(text, "timed out"):
+			silent++
+		case strings.Contains(text, "refused"), strings.Contains(text, "denied"), strings.Contains(text, "forbidden"):
+			refused++
+		}
+	}
+	conclude := backend.Literal("Object storage refuses or does not answer.")
+	switch n := len(s.errors); {
+	case n > 0 && silent == n:
+		conclude = "Object storage does not answer."
+	case n > 0 && refused == n:
+		conclude = "Object storage refuses."
+	}
+	return ending{any: []string{"storage"}, conclude: conclude,
+		do: "From the agent's network, ask the bucket: curl -I ADDRESS. Then check its binding and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset before the storage answers: the open fails again.",
+		noReset: "object storage does not answer yet"}
 }

@@ -51,7 +51,7 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 	case is(backend.FailUnauthorised) && exec.Outcome == backend.OutcomeOK: // the engine enters it as root, and the user may not list it
 		return "commands in " + what + " cannot use their working directory"
 	case one && !b.WorkDir.IsEmpty() && (b.WorkDirGone() || is(backend.FailWorkDirMissing)):
-		return "the files of " + b.WorkDir.String() + " are missing; commands there fail"
+		return "the files of " + b.WorkDir.String() + " are missing, and a repair brings none back; commands there fail"
 	case noWorkDir(b) || is(backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailUnauthorised):
 		if one && !b.WorkDir.IsEmpty() {
 			return "commands in " + b.WorkDir.String() + " fail"

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -87,6 +88,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		s = "nothing runs in %s: killed and not started again"
 	case strings.HasPrefix(a.Cause.String(), "one attempt runs "):
 		s = "commands in %s wait; none has failed so far"
+	case a.Rule == "hammered-and-failing":
+		s += quietFor(a, c)
 	}
 	if strings.Contains(s, "%s") {
 		what := kit.Number(a.SubjectCount) + " subjects"
@@ -104,12 +107,33 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	return s
 }
 
+// quietAfter is how long nothing was tried before an outage may be over.
+const quietAfter = 5 * time.Minute
+
+// quietFor says how long none of the alert's workspaces was tried, so that nothing tells whether it goes on.
+func quietFor(a *alerts.Alert, c *views.Snapshot) string {
+	last := time.Time{}
+	for i := range a.Subjects {
+		w := c.State.Workspace(a.Subjects[i].Key)
+		if w == nil || !w.LastAttemptAt.IsKnown() {
+			return ""
+		}
+		if at := w.LastAttemptAt.Or(last); at.After(last) {
+			last = at
+		}
+	}
+	if last.IsZero() || len(a.Subjects) != a.SubjectCount || c.Now.Sub(last) < quietAfter {
+		return ""
+	}
+	return "; none was tried for " + backend.Age(c.Now.Sub(last)) + ", so it may be over"
+}
+
 // logGrowth is how fast a flood fills the log.
 func logGrowth(a *alerts.Alert) string {
 	grows := "the log grows by "
 	for _, e := range a.Evidence {
 		if strings.Contains(e.Text.String(), "rebuilt from") {
-			grows = "repeats are collected, the log grows by "
+			grows = "equal lines are merged, the log grows only by "
 		}
 	}
 	for _, e := range a.Evidence {
@@ -145,9 +169,9 @@ func room(a *alerts.Alert, c *views.Snapshot) string {
 	case n == 0:
 		return "none until the file system is full; how much is free is not read"
 	case least >= plenty && !few && a.Severity != alerts.SeverityCritical:
-		return "none now, it can wait for the morning; " + strconv.Itoa(least) + " % is free"
+		return "none now, it can wait for the morning; " + strconv.Itoa(least) + " % of their file system is free"
 	}
-	return "none until the file system is full; " + strconv.Itoa(least) + " % is free"
+	return "none until their file system is full; " + strconv.Itoa(least) + " % of it is free"
 }
 
 // leftovers says how much scratch directories take on disk, as far as that was read.
@@ -190,15 +214,18 @@ func evicted(a *alerts.Alert, c *views.Snapshot) string {
 			continue
 		}
 		if m, state := evictedOn(x.Source, c); m > 0 {
-			text += " and " + kit.Number(m) + " on " + x.Source + state
+			text += ", " + kit.Number(m) + " on " + x.Source + state
 			more++
 		}
 	}
 	switch {
 	case n > 0:
-		return "; " + counted(n, backend.KindWorkspace) + " lost theirs" + pending + text
+		if more > 0 {
+			return "; workspaces that lost theirs: " + kit.Number(n) + " on " + a.Source + pending + text
+		}
+		return "; " + counted(n, backend.KindWorkspace) + " lost theirs" + pending
 	case more > 0:
-		return "; workspaces that lost theirs: " + strings.TrimPrefix(text, " and ")
+		return "; workspaces that lost theirs: " + strings.TrimPrefix(text, ", ")
 	}
 	return "; no eviction is seen"
 }
@@ -239,9 +266,9 @@ func unseen(a *alerts.Alert, c *views.Snapshot) string {
 		}
 	}
 	if n == 0 {
-		return "only the view: its agents may work"
+		return "only the view: its agents may still work"
 	}
-	return "only the view: " + counted(n, kind) + " not seen; their agents may work"
+	return "only the view: " + counted(n, kind) + " not seen; their agents may still work"
 }
 
 // localhost reports whether a failure names an address of the machine that Sandglass runs on.

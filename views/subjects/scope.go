@@ -121,10 +121,10 @@ func leftBehind(c *views.Snapshot) string {
 	}
 	s := ""
 	if n > 0 {
-		s = "; " + kit.Count(n, "directory", "directories") + " in all"
+		s = "; " + kit.Count(n, "scratch directory", "scratch directories") + " in all"
 	}
 	if n > 0 && unowned > 0 {
-		s += ", " + kit.Number(unowned) + " without an owner"
+		s += ", " + kit.Number(unowned) + " of them without an owner"
 	}
 	return s
 }

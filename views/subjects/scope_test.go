@@ -26,7 +26,7 @@ func TestTheScopeSaysTheExtent(t *testing.T) {
 	c := views.NewSnapshot(noon, &fleet.State{Tmpdirs: fleet.NewTable(dir("x"), dir("y"))}, &alerts.Board{Alerts: []*alerts.Alert{flood, full, storm, elsewhere, closing, unowned}})
 	for a, want := range map[*alerts.Alert]string{
 		flood: "; at least 1,938 rejected commands a second", full: "; 60 of 60 instances in use", storm: "; 60 of 60 instances in use", elsewhere: "",
-		closing: "; 2 directories in all, 1 without an owner",
+		closing: "; 2 scratch directories in all, 1 of them without an owner",
 	} {
 		if got := extent(a, c); got != want {
 			t.Errorf("%s on %s: %q, want %q", a.Rule, a.Source, got, want)
