@@ -201,9 +201,9 @@ func (s *subjectView) manyAtOnce() Check {
 	case n == 0:
 		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
 	case n == 1:
-		return q.no(origin{same[0].Source, same[0].Confirmed}, "1 other sandbox shows the same: %s; two are not many", same[0].Subjects[0].Label)
+		return q.no(origin{same[0].Source, same[0].Confirmed}, "1 other sandbox shows the same: %s; two are not many", s.nameOf(same[0]))
 	case n == 2:
-		return q.yes(origin{same[0].Source, same[0].Confirmed}, "2 other sandboxes show the same: %s, %s", same[0].Subjects[0].Label, same[1].Subjects[0].Label)
+		return q.yes(origin{same[0].Source, same[0].Confirmed}, "2 other sandboxes show the same: %s, %s", s.nameOf(same[0]), s.nameOf(same[1]))
 	default:
 		return q.yes(origin{same[0].Source, same[0].Confirmed}, "%d other sandboxes show the same", n)
 	}
@@ -227,6 +227,14 @@ func (s *subjectView) alike() []*alerts.Alert {
 		}
 	}
 	return same
+}
+
+// nameOf is the name of the only sandbox of an alert.
+func (s *subjectView) nameOf(a *alerts.Alert) backend.Safe {
+	if b := s.State.Sandbox(a.Subjects[0].Key); b != nil && !b.Name.IsEmpty() {
+		return b.Name
+	}
+	return a.Subjects[0].Label
 }
 
 // nearly is how far the onsets of two faults lie apart at most that may have one cause.
