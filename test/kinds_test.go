@@ -20,7 +20,7 @@ func TestANewKindTouchesFewFiles(t *testing.T) {
 			"views/subjects/kind.go", // what is shown of them
 			"backend/helix/work.go",  // the adapters that read them
 			"backend/agentuity/decode_work.go", "backend/agentuity/work.go",
-			"alerts/engine.go", "alerts/rules/contradiction_platform.go", // facts about the sandbox that they run in
+			"alerts/engine.go", "alerts/rules/contradiction_platform.go", "alerts/runbook/contradiction_platform.go", // facts about the sandbox that they run in
 			"actions/agentuity/target.go", // what is queued decides whether a command may follow
 			"alerts/scenario/work.go",     // stories about them
 			"alerts/scenario/play.go",     // their States

@@ -87,7 +87,7 @@ func (r *wakeFailed) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.E
 	read := env.Display(env.ReadAt(&s.Meta))
 	out := append(reportedBy(env, nil, s), hubErrorEvidence(env, s)...)
 	if !s.Hub.NoDriverSince.IsZero() {
-		out = append(out, alerts.Evidence{Text: backend.Textf("no reading found a driver since %s", env.Clock(env.Ours(s.Hub.NoDriverSince))), Source: s.Key.Source, At: read})
+		out = append(out, alerts.Evidence{Text: backend.Textf("without a driver in each reading since %s", env.Clock(env.Ours(s.Hub.NoDriverSince))), Source: s.Key.Source, At: read})
 	}
 	b := env.State.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: s.Key.Source, ID: s.Hub.Sandbox})
 	if b == nil {

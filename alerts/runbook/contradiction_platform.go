@@ -148,7 +148,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Save the evidence of one: sandglass bundle ID. The vendor's support needs its trace ids.")
 		d.do("Wait, and read again. Queued work may begin when the region works.")
 	case d.is("no-checkpoint"):
-		d.conclude("It has no checkpoint: nobody can resume it. %s.", d.fact("no-checkpoint"))
+		d.conclude("It has no checkpoint: a resume cannot succeed. %s.", d.fact("no-checkpoint"))
 		d.dont("Don't resume it again: the answer stays the same.")
 		save()
 		replace()

@@ -57,7 +57,7 @@ func impacts() map[string]string {
 		"tmpdir-orphaned":         "",
 		"tmpdir-pileup":           "",
 		"tmpdir-root-unusable":    "new agents on this host get no scratch directory",
-		"wake-failed":             "nobody can work in %s: no driver answers",
+		"wake-failed":             "users cannot work in %s: no driver answers",
 		"wont-terminate":          "no user notices it; sandboxes run on and cost money",
 	}
 }

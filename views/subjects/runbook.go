@@ -66,15 +66,16 @@ func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	case backend.KindWorkspace:
 		session, name = key.Parent, key.ID
 	case backend.KindSession:
-	case backend.KindExecution, backend.KindJob:
+	default:
+		if !key.Kind.Spec().PartOfParent || key.Parent.IsZero() {
+			return nil
+		}
 		box := backend.Key{Kind: backend.KindSandbox, Source: key.Source, ID: key.Parent}
 		if session = key.Parent; st.Sandbox(box) != nil {
 			near[box], session = true, st.Sandbox(box).Session
 		}
 		near[backend.Key{Kind: backend.KindSession, Source: key.Source, ID: session}] = true
 		return near
-	default:
-		return nil
 	}
 	if !name.IsZero() {
 		near[backend.Key{Kind: backend.KindSession, Source: key.Source, ID: session}] = true
