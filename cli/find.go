@@ -297,11 +297,10 @@ func mayList(h *fleet.SourceHealth, kind backend.Kind) bool {
 	for _, m := range h.Missing {
 		inputs = append(inputs, m.Input)
 	}
-	switch kind {
-	case backend.KindSession, backend.KindWorkspace:
-		return len(inputs) == 0 || slices.ContainsFunc(inputs, backend.Input.OfFramework)
+	if kind != backend.KindSession && kind != backend.KindWorkspace {
+		return true
 	}
-	return true
+	return len(inputs) == 0 || slices.ContainsFunc(inputs, backend.Input.OfFramework)
 }
 
 func (r *reading) sources() []string {

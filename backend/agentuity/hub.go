@@ -45,7 +45,6 @@ type hubSession struct {
 	told     []backend.Participant
 	toldAt   time.Time
 	noDriver time.Time // since when no reading found a driver, zero: it has one or needs none
-	trace    string
 	touched  bool
 }
 

@@ -3,7 +3,6 @@ package agentuity
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -243,5 +242,3 @@ func problems(r backend.Reading) string {
 	slices.Sort(all)
 	return strings.Join(all, "\n")
 }
-
-func keysOf(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }

@@ -31,8 +31,8 @@ type Source struct {
 	turns   turns
 	// seenWork is when undated executions and jobs were first and last seen, by mark.
 	seenWork map[string]workSeen
-	seed    maphash.Seed
-	started time.Time // of the first poll
+	seed     maphash.Seed
+	started  time.Time // of the first poll
 
 	mu        sync.Mutex // guards everything below; answers come from several goroutines
 	dec       *decoder

@@ -27,15 +27,11 @@ func OfOne(a *alerts.Alert, st *fleet.State) bool {
 	cause := BareError(a.Cause.String())
 	for i := range a.Subjects {
 		text := backend.Safe{}
-		switch k := a.Subjects[i].Key; k.Kind {
-		case backend.KindWorkspace:
-			if w := st.Workspace(k); w != nil {
-				text = w.LastError
-			}
-		case backend.KindSandbox:
-			if b := st.Sandbox(k); b != nil && a.Rule == "sandbox-start-failed" {
-				text = b.StartReason()
-			}
+		k := a.Subjects[i].Key
+		if w := st.Workspace(k); w != nil {
+			text = w.LastError
+		} else if b := st.Sandbox(k); b != nil && a.Rule == "sandbox-start-failed" {
+			text = b.StartReason()
 		}
 		if own := BareError(text.String()); own != "" && !strings.Contains(cause, own) {
 			return varies.MatchString(own) && varies.MatchString(cause)

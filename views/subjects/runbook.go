@@ -62,11 +62,10 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	session, name := key.ID, backend.ID{}
 	near := map[backend.Key]bool{}
-	switch key.Kind {
-	case backend.KindWorkspace:
+	switch {
+	case key.Kind == backend.KindWorkspace:
 		session, name = key.Parent, key.ID
-	case backend.KindSession:
-	default:
+	case key.Kind != backend.KindSession:
 		if !key.Kind.Spec().PartOfParent || key.Parent.IsZero() {
 			return nil
 		}

@@ -320,7 +320,7 @@ func (c *Check) seen() string {
 	case backend.KindTmpdir:
 		one, many = "scratch directory", "scratch directories"
 		total = c.snapshot.State.Tmpdirs.Len()
-	default:
+	case backend.KindSource, backend.KindRef, backend.KindSession, backend.KindExecution, backend.KindHost, backend.KindJob:
 		return ""
 	}
 	switch {
