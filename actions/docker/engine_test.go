@@ -327,13 +327,17 @@ func TestRealEngineRepairWithoutMkdir(t *testing.T) { onEngines(t, realEngineRep
 func realEngineRepairWithoutMkdir(t *testing.T, y *engineFixture) {
 	bare := y.Image("bare", "rm", "stat")
 	p := y.place()
-	id := y.Container("bare", container.Config{Image: bare, WorkingDir: "/work/a/b", User: "1000"}, container.HostConfig{})
+	open := t.TempDir() // where its user may make directories
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	id := y.Container("bare", container.Config{Image: bare, WorkingDir: "/work/a/b", User: "1000"}, container.HostConfig{Binds: []string{open + ":/work"}})
 	y.inside(id, "rm", "-r", "/work/a")
 	done := p.must(actions.Repair, id)
 	if !strings.Contains(done.Text.String(), "the engine enters it") || !strings.Contains(joined(done.Notes), "unpacked") {
 		t.Errorf("repair: %+v", done)
 	}
-	if got := y.inside(id, "stat", "-c", "%u:%g %a", "/work", "/work/a", "/work/a/b"); got != "0:0 755\n1000:1000 755\n1000:1000 755" {
+	if got := y.inside(id, "stat", "-c", "%u:%g %a", "/work", "/work/a", "/work/a/b"); got != "0:0 777\n1000:1000 755\n1000:1000 755" {
 		t.Errorf("owners %s", got)
 	}
 	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "set probe_command") || seen(done).Works() || len(seen(done).Failed()) > 0 {
