@@ -230,7 +230,7 @@ func TestDestroyFromTheCommandLine(t *testing.T) {
 	if last := recs[len(recs)-1]; last.Phase != audit.PhaseDone || last.Verb != "destroy" || last.Result != audit.ResultVerified {
 		t.Errorf("the journal ends with %+v", last)
 	}
-	c.run(4, "^$", "destroy", id) // nobody lists it any more
+	c.run(64, "^$", "destroy", id) // nobody lists it any more
 }
 
 // TestNothingIsMadeThatIsNotAllowed holds that without a permission there is nothing that could act, and with one only

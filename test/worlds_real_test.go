@@ -222,7 +222,7 @@ func (d *worldDocker) judge(said map[string]bool) {
 		named := regexp.MustCompile(`\b` + regexp.QuoteMeta(d.Run) + `world-` + b.name + `(\b[^-]|$)`)
 		about := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !named.MatchString(line) })
 		if b.name == "no-program" && d.Kind == enginetest.Podman {
-			b.find = "" // it keeps no error of a start
+			b.find = "was never started" // it keeps no error of a start
 		}
 		good := b.find == "" && len(about) == 0 || b.find != "" && slices.ContainsFunc(about, regexp.MustCompile(b.find).MatchString)
 		switch why, waits := pendingWorlds()["real "+b.name]; {

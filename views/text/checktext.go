@@ -306,21 +306,21 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 // Empty: nothing that is read can be counted.
 func (c *Check) seen() string {
 	total, one, many := 0, "", ""
-	switch c.counted {
-	case backend.KindWorkspace:
+	switch {
+	case c.counted == backend.KindWorkspace:
 		one, many = "workspace", "workspaces"
 		total = c.snapshot.State.Workspaces.Len()
-	case backend.KindSandbox:
+	case c.counted == backend.KindSandbox:
 		one, many = "container", "containers"
 		for b := range c.snapshot.State.Sandboxes.All() {
 			if b.Judged() {
 				total++
 			}
 		}
-	case backend.KindTmpdir:
+	case c.counted == backend.KindTmpdir:
 		one, many = "scratch directory", "scratch directories"
 		total = c.snapshot.State.Tmpdirs.Len()
-	case backend.KindSource, backend.KindRef, backend.KindSession, backend.KindExecution, backend.KindHost, backend.KindJob:
+	default:
 		return ""
 	}
 	switch {
