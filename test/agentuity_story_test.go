@@ -95,6 +95,7 @@ func TestAgentuityStoriesAreToldApart(t *testing.T) {
 		{"stuck-queue", []string{"reported idle, but its commands stay queued", "reported idle, but job job_.* is pending"}, false, []string{"etl-nightly", "packager"}},
 		{"region-incident", []string{"^region use: .*stay queued"}, true, nil},
 		{"resume-race", nil, false, nil},
+		{"no-checkpoint", []string{"no checkpoint to resume from"}, true, []string{"old-session"}},
 	} {
 		t.Run(c.scenario, func(t *testing.T) {
 			fired := false
