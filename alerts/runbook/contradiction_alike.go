@@ -1,0 +1,113 @@
+package runbook
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// manyAtOnce asks whether other sandboxes show the same: then the cause is not in this one.
+func (s *subjectView) manyAtOnce() Check {
+	q := question{"many", "Do many sandboxes show it at once?", "the alerts about the others"}
+	if s.Board == nil {
+		return q.unsure("no rule was evaluated")
+	}
+	for _, a := range s.led {
+		if a.SubjectCount > 1 {
+			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80))
+		}
+	}
+	same := s.alike()
+	switch n := len(same); {
+	case n == 0 && (len(s.led) == 0 || s.led[0].State != alerts.StateFiring):
+		return q.unsure("no alert about it fires")
+	case n == 0:
+		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
+	case n == 1:
+		return q.no(origin{same[0].Source, same[0].Confirmed}, "1 other sandbox shows the same: %s; two are not many", s.nameOf(same[0]))
+	case n == 2:
+		return q.yes(origin{same[0].Source, same[0].Confirmed}, "2 other sandboxes show the same: %s, %s", s.nameOf(same[0]), s.nameOf(same[1]))
+	default:
+		return q.yes(origin{same[0].Source, same[0].Confirmed}, "%d other sandboxes show the same", n)
+	}
+}
+
+// alike are the firing alerts about one other sandbox each of the same engine that tell the same as the page's first one.
+func (s *subjectView) alike() []*alerts.Alert {
+	if s.Board == nil {
+		return nil
+	}
+	own := map[backend.Key]bool{s.Subject: true}
+	for _, a := range s.led {
+		for i := range a.Subjects {
+			own[a.Subjects[i].Key] = true
+		}
+	}
+	var same []*alerts.Alert
+	for _, a := range s.Board.Alerts {
+		if a.Rule == "contradiction" && a.State == alerts.StateFiring && a.SubjectCount == 1 && len(a.Subjects) == 1 && !own[a.Subjects[0].Key] && s.sameFault(a) {
+			same = append(same, a)
+		}
+	}
+	return same
+}
+
+// nameOf is the name of the only sandbox of an alert.
+func (s *subjectView) nameOf(a *alerts.Alert) backend.Safe {
+	if b := s.State.Sandbox(a.Subjects[0].Key); b != nil && !b.Name.IsEmpty() {
+		return b.Name
+	}
+	return a.Subjects[0].Label
+}
+
+// nearly is how far the onsets of two faults lie apart at most that may have one cause.
+const nearly = 15 * time.Minute
+
+// removedTogether is the step before a repair where other sandboxes of the engine lost the same at nearly the same time: what
+// removes it may undo each repair. Empty otherwise.
+func (s *subjectView) removedTogether() backend.Safe {
+	n := 1
+	for _, a := range s.alike() {
+		x, y := a.Bounds, s.led[0].Bounds
+		if !x.Latest.IsZero() && !y.Latest.IsZero() && x.Earliest.Sub(y.Latest) <= nearly && y.Earliest.Sub(x.Latest) <= nearly {
+			n++
+		}
+	}
+	if n == 1 {
+		return backend.Safe{}
+	}
+	return backend.Textf("%d sandboxes lost it: find what removes it. Look at cleanup jobs, mounts and the last change. Then repair each. ", n)
+}
+
+// partOfMany reports whether the page is about a part of an incident that has a line of its own.
+func (s *subjectView) partOfMany() bool {
+	if s.Board == nil {
+		return false
+	}
+	for _, a := range s.led {
+		if a.InhibitedBy == "" || a.Rule != "contradiction" {
+			continue
+		}
+		if i := slices.IndexFunc(s.Board.Alerts, func(x *alerts.Alert) bool { return x.ID == a.InhibitedBy }); i >= 0 {
+			if x := s.Board.Alerts[i]; x.Rule == "contradiction" && x.SubjectCount > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameFault reports whether an alert tells the same as the page's first one.
+func (s *subjectView) sameFault(a *alerts.Alert) bool {
+	if len(s.led) == 0 {
+		return false
+	}
+	tail := func(x *alerts.Alert) string {
+		_, rest, _ := strings.Cut(x.Cause.String(), ", but ")
+		return rest
+	}
+	return tail(a) == tail(s.led[0]) && a.Source == s.led[0].Source
+}
