@@ -64,8 +64,8 @@ func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*contai
 	b := &containerInfo{Container: workdir.Of(c), name: strings.TrimPrefix(c.Name, "/"), image: c.Image, state: string(c.State.Status),
 		created: c.Created, started: c.State.StartedAt, restarts: c.RestartCount, autoRemove: c.HostConfig.AutoRemove,
 		restarting: !slices.Contains([]container.RestartPolicyMode{"", container.RestartPolicyDisabled}, c.HostConfig.RestartPolicy.Name)}
-	if b.state == "stopped" { // Podman's word until the end is written down: then its policy starts it again
-		if b.state = stateExited; b.restarting {
+	if c.State.Status == workdir.Stopped {
+		if b.state = stateExited; workdir.RunsAgain(c, x.clock()) {
 			b.state = stateRestarting
 		}
 	}

@@ -149,12 +149,36 @@ func (m *mutatingClient) conflict(ctx context.Context, t actions.Target, status 
 	return &actions.ChangedError{What: backend.Textf("it is %s now", backend.Clean(b.state, 60))}
 }
 
+// endWithin bounds the wait for Podman's word about a container that it has stopped.
+const endWithin = 8 * time.Second
+
+// ended reads a container after an accepted stop. Podman calls it "stopped" for a moment, or for ever: then time tells that
+// no run follows.
+func (m *mutatingClient) ended(ctx context.Context, id backend.ID) (*containerInfo, error) {
+	b, err := m.inspect(ctx, id, false)
+	tick := time.NewTicker(4 * loopPause)
+	defer tick.Stop()
+	for tries := endWithin / (4 * loopPause); err == nil && b.state == stateRestarting && b.Podman() && tries > 0; tries-- {
+		select {
+		case <-tick.C:
+			b, err = m.inspect(ctx, id, false)
+		case <-ctx.Done():
+			return b, nil
+		}
+	}
+	return b, err
+}
+
 // after reads what a container is after an order that succeeded.
 func (m *mutatingClient) after(ctx context.Context, t actions.Target, err error, wanted string) (actions.Done, error) {
 	if err != nil {
 		return actions.Done{}, err
 	}
-	b, err := m.inspect(ctx, t.Key.ID, false)
+	read := func() (*containerInfo, error) { return m.inspect(ctx, t.Key.ID, false) }
+	if wanted == stateExited {
+		read = func() (*containerInfo, error) { return m.ended(ctx, t.Key.ID) }
+	}
+	b, err := read()
 	switch {
 	case errors.Is(err, errGone):
 		return actions.Done{Text: backend.Text("the engine accepted it, and removed the container since")}, nil

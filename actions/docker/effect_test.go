@@ -2,6 +2,7 @@ package docker
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -329,5 +330,33 @@ func TestBuild(t *testing.T) {
 		if _, _, err := build(f, o, actions.Stop); err == nil || !strings.Contains(err.Error(), want+": ") {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// Podman leaves a container that it stopped between two runs as "stopped" now and then, for ever. No run follows: it has ended.
+func TestAStopBetweenTwoRunsIsProved(t *testing.T) {
+	f := newFake(t)
+	ended := time.Time{}
+	f.answer = func(w http.ResponseWriter, r *http.Request, path string) bool {
+		switch {
+		case r.Method == http.MethodPost:
+			ended = time.Now().Add(-4 * time.Second)
+			w.WriteHeader(http.StatusNoContent)
+		case path == "containers/"+boxID+"/json":
+			state, at := stateRunning, ended
+			if !ended.IsZero() {
+				state = "stopped"
+			}
+			_, _ = fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.6Z","Image":"sha256:1d3a","Name":"/web-eval-12","RestartCount":3,
+				"State":{"Status":%q,"StartedAt":"2026-11-21T11:19:00Z","FinishedAt":%q},"HostConfig":{"Runtime":"oci","RestartPolicy":{"Name":"always"}},"Mounts":[],"Config":{}}`,
+				boxID, state, at.Format(time.RFC3339Nano))
+		default:
+			return false
+		}
+		return true
+	}
+	done, err := f.do(actions.Stop, soon)
+	if err != nil || !done.Proved || done.Text.String() != "the engine calls it exited" {
+		t.Errorf("%+v, %v", done, err)
 	}
 }

@@ -76,6 +76,17 @@ type exchange struct {
 	status atomic.Int32 // 0: no answer
 	path   atomic.Value // string: what the answer tells of a path
 	podman atomic.Bool  // Podman answered
+	date   atomic.Value // string: when it answered, by its clock
+}
+
+// clock is the engine's time at its answer, zero where it told none.
+func (x *exchange) clock() time.Time {
+	told, _ := x.date.Load().(string)
+	at, err := http.ParseTime(told)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 type exchangeKey struct{}
@@ -95,6 +106,7 @@ func answered(resp *http.Response) {
 	if x, ok := resp.Request.Context().Value(exchangeKey{}).(*exchange); ok {
 		x.status.Store(int32(resp.StatusCode)) // #nosec G115 -- three digits
 		x.path.Store(resp.Header.Get(pathStat))
+		x.date.Store(resp.Header.Get("Date"))
 		x.podman.Store(resp.Header.Get("Libpod-Api-Version") != "")
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {

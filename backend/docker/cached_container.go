@@ -107,8 +107,7 @@ func (e *cachedContainer) state() string {
 	return ""
 }
 
-// class is the meaning of that word. Podman's "stopped" is a run that ended and whose end is not written down yet: a
-// restart policy begins the next run then.
+// class is the meaning of that word. After Podman's "stopped" a restart policy may begin the next run.
 func (e *cachedContainer) class() backend.SandboxClass {
 	if e.current() {
 		return e.ins.class()
@@ -117,7 +116,7 @@ func (e *cachedContainer) class() backend.SandboxClass {
 }
 
 func (in *inspection) class() backend.SandboxClass {
-	if in.state == "stopped" && (in.restartPolicy == "always" || in.restartPolicy == "unless-stopped" || strings.HasPrefix(in.restartPolicy, "on-failure") && in.exit != 0) {
+	if in.again {
 		return backend.SandboxRestarting
 	}
 	return classOf(in.state)

@@ -185,6 +185,8 @@ func (m *moby) inspect(ctx context.Context, id string) (*inspection, error) {
 		labels: c.Config.Labels, mounts: mountsOf(c.Mounts), workDir: c.Config.WorkingDir, memLimit: c.HostConfig.Memory,
 		startError: c.State.Error, restartPolicy: policyOf(c.HostConfig.RestartPolicy), command: strings.Join(append([]string{c.Path}, c.Args...), " "), tty: c.Config.Tty, place: workdir.Of(c), raw: documentOf(c),
 	}
+	_, told := m.clock()
+	out.again = workdir.RunsAgain(c, told)
 	if n := c.NetworkSettings; n != nil {
 		out.ports = portsOf(n.Ports)
 	}

@@ -78,6 +78,7 @@ type inspection struct {
 	memLimit                   int64 // bytes, 0: none
 	startError                 string
 	restartPolicy              string // "on-failure:3"
+	again                      bool   // its run ended, and its policy begins another one at any moment
 	startPeriod                time.Duration
 	command                    string
 	ports                      []string // published, as "0.0.0.0:8080->80/tcp"; at most maxPorts

@@ -102,3 +102,23 @@ func TestNewestEngine(t *testing.T) {
 		t.Errorf("events %+v, versions %v", r.Events, f.versions)
 	}
 }
+
+// Podman has no back-off. What it calls stopped begins the next run at once, or stays as it is for ever.
+func TestPodmanStoppedForEverIsExited(t *testing.T) {
+	f := newFake(t)
+	f.add(&fakeContainer{id: "a", name: "a", labels: map[string]string{"sandglass.session": "s1"}, state: "stopped", policy: "always", runtime: "oci",
+		restarts: 3, stateJSON: exitedAt(time.Now().Add(-4*time.Second), 1, "")})
+	s := plain(f)
+	if b := find(t, mustPoll(t, s), "a"); b.Class != backend.SandboxRestarting {
+		t.Fatalf("just ended: %s", b.Class)
+	}
+	watching(t, s) // nothing is told any more
+	eventually(t, "no run follows", func() bool {
+		for _, b := range mustPoll(t, s).Sandboxes {
+			if b.Class == backend.SandboxExited {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -217,7 +217,7 @@ func (p *poll) mark() {
 	for _, e := range p.s.entries {
 		// Nobody told of a quick restart in a gap, and the list does not show it.
 		unwatched := !p.pend.open && (p.r.Started.Sub(e.inspected) >= p.s.opt.Relist.Std() || e.hidesHealth())
-		if (p.pend.missed || unwatched) && e.ins != nil && (e.alive() || e.class() == backend.SandboxRestarting) {
+		if (p.pend.missed || unwatched) && e.ins != nil && (e.alive() || e.class() == backend.SandboxRestarting) || e.ins != nil && e.ins.again {
 			e.dirty = true
 		}
 	}
