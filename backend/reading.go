@@ -150,6 +150,7 @@ const (
 	InputRegistry     Input = "workspace registry"
 	InputSessions     Input = "session list"
 	InputContainers   Input = "container state"
+	InputPlatform     Input = "cloud sandboxes"
 	InputEvictions    Input = "eviction metrics"
 	InputEvictionLogs Input = "eviction log lines"
 	InputRejections   Input = "rejection log lines"
@@ -161,7 +162,7 @@ const (
 // OfFramework reports whether only an agent framework reports the input: its registries, metrics, logs and references.
 func (in Input) OfFramework() bool {
 	switch in {
-	case InputContainers, InputTmpdirs, InputHost:
+	case InputContainers, InputPlatform, InputTmpdirs, InputHost:
 		return false
 	case InputRegistry, InputSessions, InputEvictions, InputEvictionLogs, InputRejections, InputRefs:
 	}

@@ -19,7 +19,7 @@ func noCheckpointDefaults() *NoCheckpointOptions {
 }
 
 func (o *NoCheckpointOptions) build() (alerts.Rule, error) {
-	r := &noCheckpoint{base: o.base("no-checkpoint", backend.KindSandbox, backend.InputContainers, backend.InputContainers), stored: o.Stored.Std()}
+	r := &noCheckpoint{base: o.base("no-checkpoint", backend.KindSandbox, backend.InputPlatform, backend.InputPlatform), stored: o.Stored.Std()}
 	return r, positive("stored", o.Stored)
 }
 

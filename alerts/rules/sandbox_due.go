@@ -32,7 +32,7 @@ type cloudDue struct {
 }
 
 func dueBase(c *Common, name string) cloudDue {
-	return cloudDue{base: c.base(name, backend.KindSandbox, backend.InputContainers, backend.InputContainers)}
+	return cloudDue{base: c.base(name, backend.KindSandbox, backend.InputPlatform, backend.InputPlatform)}
 }
 
 type stuckInTransit struct {

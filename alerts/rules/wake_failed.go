@@ -19,7 +19,7 @@ func wakeDefaults() *WakeOptions {
 }
 
 func (o *WakeOptions) build() (alerts.Rule, error) {
-	r := &wakeFailed{base: o.base("wake-failed", backend.KindSession, backend.InputSessions, backend.InputSessions), after: o.After.Std()}
+	r := &wakeFailed{base: o.base("wake-failed", backend.KindSession, backend.InputPlatform, backend.InputPlatform), after: o.After.Std()}
 	return r, positive("after", o.After)
 }
 

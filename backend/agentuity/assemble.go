@@ -215,7 +215,7 @@ func (p *poll) judgeDriver(b *box) {
 // finish adds the words about the source.
 func (p *poll) finish() {
 	s := p.s
-	p.r.Inputs = append(p.r.Inputs, backend.InputContainers)
+	p.r.Inputs = append(p.r.Inputs, backend.InputContainers, backend.InputPlatform)
 	if p.down() == nil {
 		p.regionsDown()
 		p.hubWords()

@@ -57,7 +57,7 @@ func Kind() backend.SourceKind {
 			}
 			return newSource(o, deps)
 		}).
-		WithSample(firstSource).Delivering(backend.InputContainers, backend.InputSessions)
+		WithSample(firstSource).Delivering(backend.InputContainers, backend.InputPlatform, backend.InputSessions)
 }
 
 var regionName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
