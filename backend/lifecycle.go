@@ -46,3 +46,31 @@ func (b *Sandbox) Latest(kinds ...LifecycleKind) (LifecycleEvent, bool) {
 	}
 	return LifecycleEvent{}, false
 }
+
+// resumeUndo is how soon after a resume an evacuation or a suspend undid it.
+const resumeUndo = 5 * time.Minute
+
+// OddResume is the newest event that does not fit a resume which went well: the resume was only noted, the platform moved or
+// suspended the sandbox right after it, or corrected its record from asleep; false: there is none.
+func OddResume(all []LifecycleEvent) (odd LifecycleEvent, is bool) {
+	var resumed time.Time
+	for _, e := range all {
+		found := false
+		switch e.Kind {
+		case LifecycleStarted, LifecycleCreated:
+			is, resumed = false, time.Time{}
+		case LifecycleResumed:
+			resumed, is = e.At, false
+			found = e.Deferred.Or(false)
+		case LifecycleReconciled:
+			found = e.Previous.String() == "suspended" || e.Previous.String() == "paused"
+		case LifecycleEvacuated, LifecycleSuspended:
+			found = !resumed.IsZero() && e.At.Sub(resumed) < resumeUndo
+		case LifecycleCheckpointed, LifecycleDestroyed, LifecycleOther:
+		}
+		if found {
+			odd, is = e, true
+		}
+	}
+	return odd, is
+}

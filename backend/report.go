@@ -84,7 +84,8 @@ var hubTexts = []struct {
 
 var (
 	hubStatus  = regexp.MustCompile(`\b(?:status(?:\s*code)?|http|answered|returned|error)\W{0,3}([45]\d\d)\b|\b(5\d\d)\W{0,2}\s*internal server error`)
-	hubLimit   = regexp.MustCompile(`\b(\d{1,9})\s?(ms|s|sec|seconds|m|min)\b`)
+	hubLimit   = regexp.MustCompile(`(?i)\b(?:(\d{1,4})m)?(\d{1,9}(?:[_,]\d{3})*(?:\.\d{1,6})?)\s?(ms|msecs?|millis|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b`)
+	hubResumed = regexp.MustCompile(`\b(?:right )?after (?:the |a |its )?(?:sandbox )?(?:resume|wake)|\bpost-resume\b|\bimmediate|\binitial\b|\bfirst nudge\b`)
 	hubSession = regexp.MustCompile(`\bcodesess_[0-9A-Za-z]{4,64}\b`)
 	hubSandbox = regexp.MustCompile(`\bsbx_[0-9A-Za-z]{4,80}\b`)
 )
@@ -106,14 +107,13 @@ func HubText(raw string) (r Report, ok bool) {
 	} else if strings.Contains(low, "internal server error") {
 		r.Status = 500
 	}
-	if m := hubLimit.FindStringSubmatch(low); m != nil {
-		n, _ := strconv.ParseInt(m[1], 10, 64)
-		r.Limit = time.Duration(n) * map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "sec": time.Second, "seconds": time.Second, "m": time.Minute, "min": time.Minute}[m[2]]
+	if m := hubLimit.FindStringSubmatch(raw); m != nil {
+		r.Limit = hubDuration(m)
 	}
 	switch {
 	case strings.Contains(low, "follow-up"), strings.Contains(low, "followup"), strings.Contains(low, "follow up"):
 		r.Phase = Text("follow-up")
-	case strings.Contains(low, "after resume"), strings.Contains(low, "post-resume"), strings.Contains(low, "immediate"):
+	case hubResumed.MatchString(low):
 		r.Phase = Text("right after the resume")
 	}
 	if id, err := NewID(hubSession.FindString(raw)); err == nil {
@@ -125,16 +125,26 @@ func HubText(raw string) (r Report, ok bool) {
 	return r, true
 }
 
-// inMilliseconds matches durations as the hub writes them.
-var inMilliseconds = regexp.MustCompile(`\b(\d{4,9})\s?ms\b`)
+// hubDuration is the duration that hubLimit found: 120000ms, 2m0s, 1.5 s or 2 minutes.
+func hubDuration(m []string) time.Duration {
+	n, err := strconv.ParseFloat(strings.NewReplacer("_", "", ",", "").Replace(m[2]), 64)
+	if err != nil {
+		return 0
+	}
+	unit := time.Second
+	switch low := strings.ToLower(m[3]); {
+	case strings.HasPrefix(low, "ms"), strings.HasPrefix(low, "mil"):
+		unit = time.Millisecond
+	case low[0] == 'm':
+		unit = time.Minute
+	}
+	minutes, _ := strconv.Atoi(m[1]) // none: 0
+	return time.Duration(n*float64(unit)) + time.Duration(minutes)*time.Minute
+}
 
 // HubSeconds is a text of a hub with its durations in seconds: "within 120000ms" becomes "within 120 s".
 func HubSeconds(text Safe) Safe {
-	return Clean(inMilliseconds.ReplaceAllStringFunc(text.String(), func(m string) string {
-		n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(m, "ms")), 10, 64)
-		if err != nil {
-			return m
-		}
-		return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) + " s"
+	return Clean(hubLimit.ReplaceAllStringFunc(text.String(), func(found string) string {
+		return strconv.FormatFloat(hubDuration(hubLimit.FindStringSubmatch(found)).Seconds(), 'f', -1, 64) + " s"
 	}), MaxTextRunes)
 }

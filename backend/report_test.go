@@ -16,7 +16,20 @@ func TestReportsAreBounded(t *testing.T) {
 	if len(kept) != MaxReports || !kept[len(kept)-1].At.Equal(now) || kept[0].At.Before(now.Add(-MaxReports*time.Second)) {
 		t.Errorf("%d reports from %s to %s", len(kept), kept[0].At, kept[len(kept)-1].At)
 	}
-	if got := HubSeconds(Text("did not connect within 120000ms, tried every 250ms, 5000 ms later")).String(); got != "did not connect within 120 s, tried every 250ms, 5 s later" {
-		t.Errorf("in seconds: %s", got)
+	for text, want := range map[string]string{
+		"did not connect within 120000ms, tried every 250ms, 5000 ms later":                                                        "did not connect within 120 s, tried every 0.25 s, 5 s later",
+		"did not connect within 2m0s (120_000 milliseconds, 120,000ms), 2 minutes":                                                 "did not connect within 120 s (120 s, 120 s), 120 s",
+		"did not connect within 1m30.5s or 90 seconds or 1.5 sec":                                                                  "did not connect within 90.5 s or 90 s or 1.5 s",
+		"did not connect within 120 s at 2026-04-04T01:05:00Z, 500 Internal Server Error in sbx_50445cf9266f, 3 sandboxes, 2 more": "did not connect within 120 s at 2026-04-04T01:05:00Z, 500 Internal Server Error in sbx_50445cf9266f, 3 sandboxes, 2 more",
+	} {
+		if got := HubSeconds(Clean(text, 400)).String(); got != want {
+			t.Errorf("in seconds: %s, want %s", got, want)
+		}
+	}
+	for text, want := range map[string]time.Duration{"driver did not connect within 120000ms": 2 * time.Minute, "driver did not connect within 2m0s": 2 * time.Minute,
+		"driver did not connect within 120 seconds": 2 * time.Minute, "driver did not connect within limits": 0} {
+		if r, ok := HubText(text); !ok || r.Limit != want {
+			t.Errorf("%s: %v", text, r.Limit)
+		}
 	}
 }

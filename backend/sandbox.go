@@ -76,7 +76,7 @@ type CloudFacts struct {
 	// Lifecycle are the newest lifecycle events, oldest first; LifecycleAt is when they were read, zero: never.
 	Lifecycle   []LifecycleEvent `json:"lifecycle,omitempty"`
 	LifecycleAt time.Time        `json:"lifecycle_at,omitzero"`
-	// WorkAt is when its executions and jobs were last read, zero: never.
+	// WorkAt is when its executions and jobs were last read, the older of both; zero: one of them was not, or not whole.
 	WorkAt time.Time `json:"work_at,omitzero"`
 	// ReapedAt is when the platform removes it if it sleeps on; zero: not told, or it does not sleep.
 	ReapedAt time.Time `json:"reaped_at,omitzero"`

@@ -28,7 +28,6 @@ func isSignal(p backend.Plane) bool { return slices.Contains(allSignals(), p) }
 const (
 	hubWaits    = 150 * time.Second // how long a failed signal counts: the Hub gives a driver 120 s
 	hubGaveUp   = 15 * time.Minute  // how long its line that it gave up counts
-	resumeUndo  = 5 * time.Minute   // an evacuation or suspend so soon after a resume undid it
 	lookedAfter = 20 * time.Second  // an odd event has the directory listed within that time
 )
 
@@ -97,38 +96,23 @@ func (r *contradiction) signals(env *alerts.Env, b *backend.Sandbox, n *contradi
 	return next
 }
 
-// oddResume is the newest thing that the platform tells of a sandbox which does not fit a resume that went well: it postponed
-// the resume, moved or suspended the sandbox right after it, or corrected its record from asleep.
+// oddResume says what the platform tells of a sandbox that does not fit a resume which went well.
 func oddResume(env *alerts.Env, b *backend.Sandbox) (at time.Time, what backend.Safe, is bool) {
-	var resumed time.Time
-	for _, e := range b.Lifecycle {
-		switch e.Kind {
-		case backend.LifecycleStarted, backend.LifecycleCreated:
-			is, resumed = false, time.Time{}
-		case backend.LifecycleResumed:
-			resumed, at = e.At, e.At
-			deferred, known := e.Deferred.Get()
-			if is = known && deferred; is {
-				what = backend.Textf("its resume of %s was only noted (deferred), and nothing tells that it was carried out", env.Clock(env.Ours(at)))
-			}
-		case backend.LifecycleReconciled:
-			if w := e.Previous.String(); w == "suspended" || w == "paused" {
-				at, is = e.At, true
-				what = backend.Textf("the platform corrected its record from %s at %s, without a start since", e.Previous, env.Clock(env.Ours(at)))
-			}
-		case backend.LifecycleEvacuated, backend.LifecycleSuspended:
-			word := "moved off its host"
-			if e.Kind == backend.LifecycleSuspended {
-				word = "suspended"
-			}
-			if !resumed.IsZero() && e.At.Sub(resumed) < resumeUndo {
-				at, is = e.At, true
-				what = backend.Textf("it was %s at %s, right after a resume, and no resume followed", backend.Clean(word, 40), env.Clock(env.Ours(at)))
-			}
-		case backend.LifecycleCheckpointed, backend.LifecycleDestroyed, backend.LifecycleOther:
-		}
+	e, is := backend.OddResume(b.Lifecycle)
+	at = env.Ours(e.At)
+	clock := env.Clock(at)
+	switch e.Kind {
+	case backend.LifecycleResumed:
+		what = backend.Textf("its resume of %s was only noted (deferred), and nothing tells that it was carried out", clock)
+	case backend.LifecycleReconciled:
+		what = backend.Textf("the platform corrected its record from %s at %s, without a start since", e.Previous, clock)
+	case backend.LifecycleEvacuated:
+		what = backend.Textf("it was moved off its host at %s, right after a resume, and no resume followed", clock)
+	case backend.LifecycleSuspended:
+		what = backend.Textf("it was suspended at %s, right after a resume, and no resume followed", clock)
+	case backend.LifecycleCreated, backend.LifecycleStarted, backend.LifecycleCheckpointed, backend.LifecycleDestroyed, backend.LifecycleOther:
 	}
-	return env.Ours(at), what, is
+	return at, what, is
 }
 
 // worksSince reports whether something proves that a sandbox worked after a steady time: a plane of it that was observed, or an
@@ -248,16 +232,27 @@ func platformEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 		out = append(out, alerts.Evidence{Text: backend.Textf(format, args...), Source: source, At: at})
 	}
 	src := b.Key.Source
-	queued, nudges := workOf(env.State.Executions.Of(backend.KindExecution, src, b.Key.ID), func(x *backend.Execution) (*backend.Work, bool) {
-		return &x.Work, x.Class == backend.WorkQueued
-	})
+	queued, signalled := []string(nil), []*backend.Execution(nil)
+	nudges, read := 0, time.Time{}
+	for x := range env.State.Executions.Of(backend.KindExecution, src, b.Key.ID) {
+		switch {
+		case x.Class == backend.WorkQueued:
+			queued, read = append(queued, sinceAtLeast(x)), x.ReadAt
+			if x.Nudge {
+				nudges++
+			}
+		case x.Nudge && x.Class.Ended():
+			signalled = append(signalled, x)
+		}
+	}
 	if len(queued) > 0 {
 		text := backend.Textf("reported: %s", backend.Counted(len(queued), "execution is queued", "executions are queued"))
 		if nudges > 0 {
 			text = backend.Textf("%s, %d of them %s of the driver", text, nudges, backend.Clean(map[bool]string{true: "a nudge", false: "nudges"}[nudges == 1], 20))
 		}
-		add(b.WorkAt, src, "%s: %s", text, backend.Clean(strings.Join(queued[:min(len(queued), mostNamed)], ", "), 600))
+		add(read, src, "%s: %s", text, backend.Clean(strings.Join(queued[:min(len(queued), mostNamed)], ", "), 600))
 	}
+	out = append(out, nudgeEvidence(env, signalled)...)
 	driver, _ := b.Observed.Or(backend.Observation{}).Of(backend.PlaneDriver)
 	var newest time.Time
 	for j := range env.State.Jobs.Of(backend.KindJob, src, b.Key.ID) {
@@ -275,7 +270,7 @@ func platformEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 		if at := j.Started().Latest; !at.IsZero() {
 			since = backend.Textf(" since %s", env.Clock(env.Time(&j.Meta, backend.Known(at))))
 		}
-		add(b.WorkAt, src, "reported: job %s is running%s; %s", j.Key.ID.Safe(), since, means)
+		add(j.ReadAt, src, "reported: job %s is running%s; %s", j.Key.ID.Safe(), since, means)
 	}
 	out = append(out, reportEvidence(env, b)...)
 	resume, resumed := b.Latest(backend.LifecycleResumed)
@@ -288,23 +283,31 @@ func platformEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 	return out
 }
 
-// workOf names pieces of work that are asked for, with the time since when they are known, and counts the nudges among them.
-func workOf[E backend.Entity](all func(func(E) bool), is func(E) (*backend.Work, bool)) (names []string, nudges int) {
-	for e := range all {
-		w, ok := is(e)
-		if !ok {
-			continue
-		}
-		if w.Nudge {
-			nudges++
-		}
-		name := e.EntityMeta().Key.ID.Safe().String()
-		if at := w.Queued().Latest; !at.IsZero() {
-			name += " since at least " + at.UTC().Format("15:04:05Z")
-		}
-		names = append(names, name)
+// sinceAtLeast names a queued execution, with the time since when it is known.
+func sinceAtLeast(x *backend.Execution) string {
+	name := x.Key.ID.Safe().String()
+	if at := x.Queued().Latest; !at.IsZero() {
+		name += " since at least " + at.UTC().Format("15:04:05Z")
 	}
-	return names, nudges
+	return name
+}
+
+// nudgeEvidence is how the newest of the nudges ended that ran: an exit code says at most that it signalled.
+func nudgeEvidence(env *alerts.Env, ended []*backend.Execution) []alerts.Evidence {
+	if len(ended) == 0 {
+		return nil
+	}
+	x := slices.MaxFunc(ended, func(x, y *backend.Execution) int { return x.EndedAt.Or(time.Time{}).Compare(y.EndedAt.Or(time.Time{})) })
+	how, means := backend.Textf("is %s", x.Reported), backend.Text("that cannot tell whether a driver runs")
+	if code, known := x.ExitCode.Get(); known {
+		if how = backend.Textf("ended with exit code %d", code); code == 0 {
+			means = backend.Text("it signalled, which does not prove a driver")
+		}
+	}
+	if r, is := backend.HubText(x.Error.String()); is && r.Kind == backend.ReportDriverNotFound {
+		means = backend.Text("it ran and found no driver process")
+	}
+	return []alerts.Evidence{{Text: backend.Textf("reported: nudge %s %s: %s", x.Key.ID.Safe(), how, means), Source: x.Key.Source, At: env.Display(env.ReadAt(&x.Meta))}}
 }
 
 // reportEvidence is what log lines said of a sandbox: failed nudges as one fact with their number and phases, and the newest

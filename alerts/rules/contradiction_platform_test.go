@@ -418,3 +418,35 @@ var platformLimits = []limit{
 		return s.after(short(time.Hour, at))
 	}},
 }
+
+// TestNudgesThatEnded are one fact with what they prove; a job list that was not read proves no absence.
+func TestNudgesThatEnded(t *testing.T) {
+	for says, edit := range map[string]func(*backend.Execution){
+		"nudge exe_2 ended with exit code 0: it signalled, which does not prove a driver": func(x *backend.Execution) { x.ExitCode = backend.Known(0) },
+		"nudge exe_2 ended with exit code 1: that cannot tell whether a driver runs":      func(x *backend.Execution) { x.ExitCode = backend.Known(1) },
+		"nudge exe_2 is completed: that cannot tell whether a driver runs":                func(*backend.Execution) {},
+		"nudge exe_2 ended with exit code 1: it ran and found no driver process": func(x *backend.Execution) {
+			x.ExitCode, x.Error = backend.Known(1), backend.Text("rpc-driver process not found")
+		},
+	} {
+		s := beginCloud(t)
+		s.look()
+		s.pass(time.Second)
+		for i, id := range []string{"exe_1", "exe_2"} {
+			s.executes(id, func(x *backend.Execution) {
+				x.Nudge, x.Class, x.Reported, x.EndedAt = true, backend.WorkSucceeded, backend.Text("completed"), backend.Known(s.wall.Add(time.Duration(i-9)*time.Second))
+				edit(x)
+			})
+		}
+		s.cloudBox(cloudBox, func(b *backend.Sandbox) {
+			b.Lifecycle, b.WorkAt = []backend.LifecycleEvent{lived(backend.LifecycleResumed, s.wall.Add(-time.Minute))}, time.Time{}
+		})
+		s.sees(cloudBox, failed(backend.PlaneList, backend.FailMountGone, s.wall))
+		s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.WorkAt = time.Time{} })
+		a := s.look().want(contradictionRule, alerts.StateFiring)
+		wantEvidence(t, a, says)
+		if slices.ContainsFunc(a.Evidence, func(e alerts.Evidence) bool { return strings.Contains(e.Text.String(), "no job began") }) {
+			t.Errorf("a list that was not read proves something: %v", a.Evidence)
+		}
+	}
+}

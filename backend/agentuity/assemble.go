@@ -79,7 +79,7 @@ func (p *poll) sandbox(b *box) *backend.Sandbox {
 	out.ReadAt = b.readAt
 	out.Session, out.JoinedBy = b.session, b.joinedBy
 	out.Lifecycle, out.LifecycleAt = b.events.list, b.events.at
-	out.WorkAt, out.Views, out.KnownSince = b.work.at, b.disagreement(p.now), b.since
+	out.WorkAt, out.Views, out.KnownSince = b.work.whole(), b.disagreement(p.now), b.since
 	out.StartedAt = b.startedAt()
 	out.ReapedAt = b.reaped()
 	if len(b.checks) > 0 {

@@ -70,15 +70,16 @@ func (d *decoder) workTime(n wire.Node, came bool) backend.Value[time.Time] {
 
 var (
 	// signalUSR1 matches the ways to write the signal: USR1, SIGUSR1, -USR1, -s USR1, and its number on Linux.
-	signalUSR1 = regexp.MustCompile(`(?i)(?:\b(?:sig)?usr1\b|-(?:s\s*)?10\b)`)
-	// bracketed matches a character class of one character, by which people keep pkill -f off itself: [r]pc-driver.
-	bracketed = regexp.MustCompile(`\[(.)\]`)
+	signalUSR1 = regexp.MustCompile(`(?i)(?:\b(?:sig)?usr1\b|kill(?:all)?\b[^;|]*\s-(?:[sn]\s*|-signal[\s=]*)?10\b)`)
+	// bracketed matches a character class, by which people keep pkill -f off itself: [r]pc-driver.
+	bracketed = regexp.MustCompile(`\[([^\]^])[^\]]*\]`)
+	unquoted  = strings.NewReplacer(`\`, "", `'`, "", `"`, "")
 )
 
 // namesDriver reports whether a command names the driver that a Hub session runs in its sandbox.
 func namesDriver(command string) bool {
-	plain := strings.ReplaceAll(bracketed.ReplaceAllString(command, "$1"), `\`, "")
-	return strings.Contains(strings.ToLower(plain), "rpc-driver") || strings.Contains(strings.ToLower(plain), "rpc.driver")
+	plain := strings.ToLower(bracketed.ReplaceAllString(unquoted.Replace(command), "$1"))
+	return strings.Contains(plain, "rpc-driver") || strings.Contains(plain, "rpc.driver")
 }
 
 // isNudge reports whether a command signals the driver to connect again: SIGUSR1 to rpc-driver.ts, however it is written.

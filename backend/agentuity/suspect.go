@@ -16,7 +16,7 @@ const (
 	// records anything is not documented.
 	suspectEvery = 5 * time.Minute
 	suspectFor   = 15 * time.Minute // how long a suspicion keeps a sandbox urgent
-	resumeSoon   = 5 * time.Minute  // an evacuation so soon after a resume is suspicious
+	settled      = 15 * time.Second // how long after a suspend a list may still call the sandbox live
 	listsAtOnce  = 4                // directories that one poll lists
 	manyEntries  = 4                // a directory that had at least so many lost most of them where a quarter is left
 )
@@ -65,7 +65,7 @@ func (p *poll) suspects() {
 		}
 	}
 	for _, b := range p.s.boxes {
-		if at, why, is := odd(b.events.list); is && live(b.status) {
+		if at, why, is := b.odd(); is && live(b.status) {
 			b.suspect.raise(maxTime(at, b.since), why)
 		}
 	}
@@ -131,31 +131,20 @@ func (p *poll) judgeNudges(b *box) {
 	}
 }
 
-// odd reports whether the newest lifecycle events fit a sandbox that is not what its status says: it was reconciled after a
-// suspend without a clean start since, or moved off its host right after a resume.
-func odd(all []backend.LifecycleEvent) (at time.Time, why backend.Safe, is bool) {
-	var resumed time.Time
-	for _, e := range all {
-		switch e.Kind {
-		case backend.LifecycleStarted, backend.LifecycleCreated:
-			is, resumed = false, time.Time{}
-		case backend.LifecycleResumed:
-			if deferred, known := e.Deferred.Get(); known && !deferred {
-				is = false
-			}
-			resumed = e.At
-		case backend.LifecycleReconciled:
-			if e.Previous.String() == "suspended" || e.Previous.String() == "paused" {
-				at, why, is = e.At, backend.Text("the platform corrected its record from suspended"), true
-			}
-		case backend.LifecycleEvacuated:
-			if !resumed.IsZero() && e.At.Sub(resumed) < resumeSoon {
-				at, why, is = e.At, backend.Text("it was moved off its host right after a resume"), true
-			}
-		case backend.LifecycleSuspended, backend.LifecycleCheckpointed, backend.LifecycleDestroyed, backend.LifecycleOther:
-		}
+// odd reports whether the newest lifecycle events fit a sandbox that is not what its status says: the platform corrected its
+// record from asleep, or moved or suspended it right after a resume. A suspend counts where a later list still calls it live.
+func (b *box) odd() (at time.Time, why backend.Safe, is bool) {
+	e, is := backend.OddResume(b.events.list)
+	switch {
+	case !is:
+	case e.Kind == backend.LifecycleReconciled:
+		return e.At, backend.Textf("the platform corrected its record from %s", e.Previous), true
+	case e.Kind == backend.LifecycleEvacuated:
+		return e.At, backend.Text("it was moved off its host right after a resume"), true
+	case e.Kind == backend.LifecycleSuspended && b.readAt.Sub(e.At) > settled:
+		return e.At, backend.Text("it was suspended right after a resume, and is reported live"), true
 	}
-	return at, why, is
+	return at, why, false
 }
 
 // lookAtSuspects lists one directory of each live sandbox that gives a new reason, at most every suspectEvery.
@@ -187,10 +176,15 @@ func (p *poll) dueSuspects() (due []*box) {
 	return due
 }
 
-// listDirectory lists one directory of a sandbox. Its request is the only one of this kind in flight for the sandbox.
+// listDirectory lists one directory of a sandbox that its status route calls live. Its request is the only one of this kind in flight for the sandbox.
 func (p *poll) listDirectory(b *box) job {
 	return func(ctx context.Context) func() {
 		query := url.Values{"path": {p.s.opt.Directory}}
+		if now, _ := p.ask(ctx, b, "status", "/sandbox/status/"+url.PathEscape(b.id.Raw()), nil); now != nil {
+			if word, _ := now.data.Get("status").Text(); word != "" && !live(word) {
+				return nil // the list that calls it live is older
+			}
+		}
 		began := p.s.deps.Now()
 		a, f := p.ask(ctx, b, "fs/list", "/fs/list/"+url.PathEscape(b.id.Raw()), query)
 		if f == errLater {

@@ -174,7 +174,10 @@ func TestNudgesAreLabelled(t *testing.T) {
 		`pkill -USR1 -f rpc-driver.ts`: true, `pkill -SIGUSR1 -f "[r]pc-driver.ts"`: true, `pkill -s USR1 -f rpc-drive[r]`: true, `kill -USR1 $(pgrep -f '[r]pc-driver\.ts')`: true,
 		`bash -lc pkill --signal USR1 -f 'rpc-driver[.]ts' || echo rpc-driver process not found`: true, `pkill -10 -f rpc-driver.ts`: true, `kill -s SIGUSR1 $(pidof rpc-driver)`: true,
 		`<shell: find the rpc-driver process and send it SIGUSR1>`: true,
-		`bun run /home/agentuity/client/driver/rpc-driver.ts`:      false, `pkill -USR1 -f node`: false, `pkill -TERM -f rpc-driver.ts`: false, `ls`: false, `echo usr1`: false,
+		`pkill --signal=10 -f rpc[-]driver`:                        true, `pkill --signal SIGUSR1 -f "[rR]pc-driver"`: true, `killall -s 10 rpc-driver.ts`: true, `pkill -USR1 -f "rpc-"'driver\.ts'`: true,
+		`sh -c 'for p in /proc/[0-9]*; do grep -q "rpc-driver" $p/cmdline && kill -n 10 ${p#/proc/}; done'`: true, `bun -e "process.kill(pid('rpc-driver.ts'), 'SIGUSR1')"`: true,
+		`tail -10 rpc-driver.log`: false, `bun run rpc-driver.ts --port 10`: false,
+		`bun run /home/agentuity/client/driver/rpc-driver.ts`: false, `pkill -USR1 -f node`: false, `pkill -TERM -f rpc-driver.ts`: false, `ls`: false, `echo usr1`: false,
 	} {
 		if isNudge(command) != want {
 			t.Errorf("%s: a nudge is %v", command, !want)
@@ -302,5 +305,70 @@ func TestWhatWorksAgainIsSeen(t *testing.T) {
 	}
 	if v := verdictOf(t, b, backend.PlaneQueue); v.Outcome != backend.OutcomeOK {
 		t.Errorf("queue: %+v", v)
+	}
+}
+
+// TestJobsThatCannotBeReadAreNotAbsent: without the jobs' list, or with one that may be cut, nothing is said to be missing.
+func TestJobsThatCannotBeReadAreNotAbsent(t *testing.T) {
+	w := newWorld(t, nil)
+	if b := sandboxOf(t, w.poll(), zombieID); b.WorkAt.IsZero() {
+		t.Error("it was read, and nothing says so")
+	}
+	for name, answer := range map[string]reply{"refused": {status: 500, body: "{}"}, "cut": ok(`{"success":true,"data":{"jobs":[` + strings.TrimSuffix(strings.Repeat(`{"jobId":"job_1","status":"completed"},`, rowsAsked), ",") + `]}}`)} {
+		w := newWorld(t, nil)
+		w.set("GET /sandbox/sandboxes/"+zombieID+"/jobs", answer)
+		if b := sandboxOf(t, w.poll(), zombieID); !b.WorkAt.IsZero() {
+			t.Errorf("%s: all work was read at %s", name, b.WorkAt)
+		}
+	}
+}
+
+// TestASuspendRightAfterAResume is looked into where a later list still calls the sandbox live, and only then.
+func TestASuspendRightAfterAResume(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("GET /sandbox/sandboxes/"+healthyID+"/events", ok(`{"success":true,"data":{"events":[{"eventId":"evt_r","type":"lifecycle:resumed","event":{"deferred":false},"createdAt":"2026-04-04T01:00:05Z"},
+		{"eventId":"evt_s","type":"suspend","event":{},"createdAt":"2026-04-04T01:02:04Z"}]}}`))
+	w.poll()
+	if got := w.requests("/fs/list/" + healthyID); len(got) > 0 {
+		t.Errorf("listed at once: %v", got)
+	}
+	for range 4 {
+		w.poll()
+	}
+	if got := w.requests("/fs/list/" + healthyID); len(got) != 1 {
+		t.Errorf("listed %v", got)
+	}
+}
+
+// TestNoListOfWhatFellAsleep: the status route is asked before a directory is listed.
+func TestNoListOfWhatFellAsleep(t *testing.T) {
+	w := newWorld(t, nil)
+	w.poll()
+	w.set("GET /sandbox/status/"+healthyID, ok(`{"success":true,"data":{"sandboxId":"`+healthyID+`","status":"suspended"}}`))
+	w.src.Listen([]backend.Report{nudgeFailed(w, healthyHub)})
+	w.poll()
+	if got := w.requests("/fs/list/" + healthyID); len(got) > 0 {
+		t.Errorf("listed %v", got)
+	}
+}
+
+// TestWhatANudgeProves: exit code 0 says that a command ran, another one nothing.
+func TestWhatANudgeProves(t *testing.T) {
+	for code, want := range map[string]backend.Outcome{"0": backend.OutcomeOK, "1": backend.OutcomeFailed} {
+		w := newWorld(t, nil)
+		w.src.Listen([]backend.Report{nudgeFailed(w, zombieHub)})
+		w.poll()
+		w.clock.Add(time.Minute)
+		at := w.clock.Now().Format(time.RFC3339)
+		w.set("GET /sandbox/sandboxes/"+zombieID+"/executions", ok(`{"success":true,"data":{"executions":[{"executionId":"exe_n","type":"exec","status":"completed","exitCode":`+code+`,
+			"startedAt":"`+at+`","completedAt":"`+at+`","command":["pkill","-USR1","-f","[r]pc-driver.ts"]}]}}`))
+		w.poll()
+		b := sandboxOf(t, w.poll(), zombieID)
+		if v := verdictOf(t, b, backend.PlaneExec); v.Outcome != want {
+			t.Errorf("exit code %s: %+v", code, v)
+		}
+		if v := verdictOf(t, b, backend.PlaneDriver); v.Outcome != backend.OutcomeFailed {
+			t.Errorf("exit code %s: the driver is %+v", code, v)
+		}
 	}
 }

@@ -15,9 +15,18 @@ const endedKept = 10
 type work struct {
 	executions []*backend.Execution
 	jobs       []*backend.Job
-	at         time.Time
+	at         time.Time // of the executions
+	jobsAt     time.Time // of the jobs, zero: never, or the newest list may leave some out
 	judged     time.Time // the reading that the queue was judged by
 	looks      int       // readings in a row in which something was queued while nothing ran
+}
+
+// whole is when executions and jobs were last read, the older of both; zero: one of them never was.
+func (w *work) whole() time.Time {
+	if w.at.Before(w.jobsAt) {
+		return w.at
+	}
+	return w.jobsAt
 }
 
 // unsettled reports whether something is queued, so that the next reading decides.
@@ -54,7 +63,7 @@ func (p *poll) takeExecutions(b *box, a *answer) {
 // takeJobs takes over a list of jobs.
 func (p *poll) takeJobs(b *box, a *answer) {
 	d := p.s.decoder(b.region.place)
-	all, _, ok := takeRows(p, b, a, "jobs", b.work.jobs, func(n wire.Node) (*backend.Job, *backend.Work, bool) {
+	all, count, ok := takeRows(p, b, a, "jobs", b.work.jobs, func(n wire.Node) (*backend.Job, *backend.Work, bool) {
 		j, ok := d.job(n, b.id, b.session)
 		if !ok {
 			return nil, nil, false
@@ -64,7 +73,10 @@ func (p *poll) takeJobs(b *box, a *answer) {
 	if !ok {
 		return
 	}
-	b.work.jobs = kept(all, func(j *backend.Job) *backend.Work { return &j.Work })
+	b.work.jobs, b.work.jobsAt = kept(all, func(j *backend.Job) *backend.Work { return &j.Work }), a.at
+	if count >= rowsAsked {
+		b.work.jobsAt = time.Time{}
+	}
 	p.r.Jobs = append(p.r.Jobs, b.work.jobs...)
 	p.scopes = append(p.scopes, backend.Scope{Kind: backend.KindJob, Parent: b.id, Complete: true})
 }
@@ -137,6 +149,7 @@ type commandRun struct {
 func (w *work) newestRun() (out commandRun) {
 	for _, x := range w.executions {
 		code, known := x.ExitCode.Get()
+		known = known && (!x.Nudge || code == 0) // how else a nudge ended cannot tell whether commands run
 		if at := x.EndedAt.Or(time.Time{}); known && x.Class.Ended() && at.After(out.at) && (x.Type.IsEmpty() || x.Type.String() == "exec") {
 			out = commandRun{at, backend.Textf("%s ended with exit code %d", x.Key.ID.Safe(), code)}
 		}
