@@ -49,6 +49,34 @@ func TestScreenNumbers(t *testing.T) {
 	}
 }
 
+// moves are listed once for all places.
+var moves = []struct {
+	action keys.Action
+	name   string
+}{{keys.Up, "up"}, {keys.Down, "down"}, {keys.PageUp, "one page up"}, {keys.PageDown, "one page down"}, {keys.Top, "first"}, {keys.Bottom, "last"}}
+
+func moving(b keys.Binding) bool {
+	for _, m := range moves {
+		if b.Intent.Action == m.action {
+			return true
+		}
+	}
+	return false
+}
+
+// movedBy are the keys of an action of movement, the usual ones first.
+func movedBy(bindings []keys.Binding, action keys.Action) []string {
+	var out []string
+	for _, b := range bindings {
+		for _, k := range b.Keys() {
+			if b.Intent.Action == action && !slices.Contains(out, k) {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
 // keysMarkdown is docs/keys.md. A key that does the same in several places is listed once, with all of them.
 func keysMarkdown(bindings []keys.Binding) string {
 	contexts := []keys.Context{keys.Everywhere, keys.List, keys.Details, keys.VerbMenu, keys.Plan, keys.RunProgress, keys.SilenceTable, keys.Form, keys.FilterLine, keys.CommandMenu}
@@ -69,13 +97,17 @@ func keysMarkdown(bindings []keys.Binding) string {
 	}
 	var s strings.Builder
 	s.WriteString("# Keys\n\nAfter this page you know every key. `?` shows those of the place where you are. A verb shows its plan first. A test writes this page from the table in `views/keys`.\n")
+	s.WriteString("\n## Moving\n\nIn dialogs and text fields some of these keys type or do something else: see `?`.\n\n")
+	for _, m := range moves {
+		fmt.Fprintf(&s, "- %s: `%s`\n", m.name, strings.Join(movedBy(bindings, m.action), "`, `"))
+	}
 	shared := map[string][]string{} // by the places
 	for _, c := range contexts {
 		fmt.Fprintf(&s, "\n## %s\n\n", c.Name())
 		for _, b := range bindings {
 			l := line(b)
 			switch in := places[l]; {
-			case b.Context != c:
+			case b.Context != c || moving(b):
 			case len(in) == 1:
 				s.WriteString(l)
 			case in[0] == c.Name():

@@ -15,7 +15,7 @@ import (
 type AgentOOMOptions struct {
 	Common
 	Over     backend.Duration `toml:"over" doc:"the window of all counts, and how long the alert lasts after the newest event"`
-	Restarts int              `toml:"restarts" doc:"process starts within the window that are pending where nothing names memory"`
+	Restarts int              `toml:"restarts" doc:"process starts within the window that are pending if nothing names memory"`
 	Opens    int              `toml:"opens" doc:"workspaces of one session tried at one moment that count as eager opens"`
 	File     backend.Size     `toml:"file" doc:"a permitted file size from this counts as large writes"`
 }

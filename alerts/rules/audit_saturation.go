@@ -17,7 +17,7 @@ type AuditOptions struct {
 	Rejections float64          `toml:"rejections" doc:"rejected commands a second of one session"`
 	Bytes      backend.Size     `toml:"bytes" doc:"log bytes a second of one session"`
 	Over       backend.Duration `toml:"over" doc:"the window of both rates"`
-	Probing    int              `toml:"probing" doc:"from this many different first words of rejected commands in 10 minutes it is probing"`
+	Probing    int              `toml:"probing" doc:"different first words of rejected commands in 10 minutes that are probing"`
 	Leave      float64          `toml:"leave" doc:"the alert ends below this share of the threshold"`
 }
 

@@ -16,8 +16,8 @@ type CapacityOptions struct {
 	Common
 	Warn     float64          `toml:"warn" doc:"share of the limit from which it warns (0 to 1); at the limit it is critical"`
 	Over     backend.Duration `toml:"over" doc:"how old an error that names used and limit may be"`
-	Refused  int              `toml:"refused" doc:"starts that must be refused where the error does not say how much of the limit is used"`
-	Limit    int              `toml:"limit" doc:"how many sandboxes each provider of a source may run at once, where that is known; 0 takes it from error texts alone"`
+	Refused  int              `toml:"refused" doc:"refused starts, where the error does not say how much of the limit is used"`
+	Limit    int              `toml:"limit" doc:"sandboxes that each provider of a source may run at once; 0: only what error texts say"`
 	Provider string           `toml:"provider" doc:"the provider that limit is about; empty: each of them"`
 }
 

@@ -15,12 +15,12 @@ import (
 // ContradictionOptions are the keys of `[rules.contradiction]`.
 type ContradictionOptions struct {
 	Common
-	Settle backend.Duration `toml:"settle" doc:"how long a session or registry must go on as before after its container ended, was removed or could not start"`
-	Many   int              `toml:"many" doc:"from how many sandboxes of one source with the same fault they are one incident"`
+	Settle backend.Duration `toml:"settle" doc:"how long a session or registry must go on as before after its container failed or was removed"`
+	Many   int              `toml:"many" doc:"sandboxes of one source with the same fault that are one incident"`
 	// What cloud platforms tell of a sandbox.
-	UnfinishedResume backend.Duration `toml:"unfinished_resume" doc:"how old a resume must be that a platform deferred, undid or corrected while nothing proves that the sandbox works"`
+	UnfinishedResume backend.Duration `toml:"unfinished_resume" doc:"age of a resume that the platform deferred or undid, while nothing proves that the sandbox works"`
 	PendingJob       backend.Duration `toml:"pending_job" doc:"how long a job of a cloud sandbox must not begin"`
-	RegionMany       int              `toml:"region_many" doc:"from how many sandboxes of one region with the same signal they are an incident of the region"`
+	RegionMany       int              `toml:"region_many" doc:"sandboxes of one region with the same signal that are an incident of the region"`
 	RegionWithin     backend.Duration `toml:"region_within" doc:"within which time these must be found"`
 }
 

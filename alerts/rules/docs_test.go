@@ -34,7 +34,7 @@ func document() string {
 		}
 		all = append(all, r)
 	}
-	funcs := template.FuncMap{"needs": needsText, "short": saidOnce.Replace}
+	funcs := template.FuncMap{"needs": needsText, "registry": registryOnly, "short": saidOnce.Replace}
 	var b strings.Builder
 	err := template.Must(template.New("alerts.md").Funcs(funcs).Parse(read("testdata/alerts.md.tmpl"))).
 		Execute(&b, map[string]any{"Rules": all, "Common": shared})
@@ -53,6 +53,9 @@ var saidOnce = strings.NewReplacer(
 	"state and lastError of the workspace registries", "Workspace registries",
 	"state and lastError of the registries", "Workspace registries",
 	"Held while the source is down. ", "", " Held while the source is down.", "",
+	"Held while the platform does not answer. ", "", "Held while the platform does not answer.", "",
+	"Held while the hub does not answer. ", "",
+	"Held while the log source is down, and after 10 lines within `over` while its session runs and the log stops growing.", "",
 	"Held while the source is down or the workspace cannot be read. ", "",
 	"Held while the engine does not answer. ", "",
 	" Not evaluated without a log.", "",
@@ -78,6 +81,11 @@ func needsText(needs [][]backend.Input) string {
 		groups = append(groups, strings.Join(inputs, " or "))
 	}
 	return strings.Join(groups, "; and ")
+}
+
+// registryOnly reports whether the text of a rule's inputs names its only required one first, as the page says once.
+func registryOnly(inputs string, needs [][]backend.Input) bool {
+	return strings.HasPrefix(saidOnce.Replace(inputs), "Workspace registries") && needsText(needs) == string(backend.InputRegistry)
 }
 
 func metaOf(k Kind) *alerts.Meta {

@@ -14,8 +14,8 @@ type BurstOptions struct {
 	Common
 	Sessions int              `toml:"sessions" doc:"sessions that must fail with one cause"`
 	Share    float64          `toml:"share" doc:"… and their share of the source's workspaces (0 to 1; 0: any)"`
-	Over     backend.Duration `toml:"over" doc:"how young their failures must be; older ones belong to failed-too-long"`
-	Settled  int              `toml:"settled" doc:"when this many workspaces failed for longer than over, failed-too-long takes over"`
+	Over     backend.Duration `toml:"over" doc:"age of their failures at most; older ones belong to failed-too-long"`
+	Settled  int              `toml:"settled" doc:"workspaces failed for longer than over from which failed-too-long takes over"`
 }
 
 func burstDefaults() *BurstOptions {

@@ -13,8 +13,8 @@ import (
 // ChaosOptions are the keys of `[rules.error-chaos]`.
 type ChaosOptions struct {
 	Common
-	Causes   int              `toml:"causes" doc:"different causes that must be seen at one source"`
-	Sessions int              `toml:"sessions" doc:"sessions that must have them; one broken session can fail in many ways"`
+	Causes   int              `toml:"causes" doc:"different causes of one source"`
+	Sessions int              `toml:"sessions" doc:"sessions that must have them"`
 	Share    float64          `toml:"share" doc:"… and their share of the source's workspaces (0 to 1; 0: any)"`
 	Over     backend.Duration `toml:"over" doc:"the window in which their failures must have begun"`
 }

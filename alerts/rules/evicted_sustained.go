@@ -14,7 +14,7 @@ type SustainedOptions struct {
 	Over   backend.Duration `toml:"over" doc:"the window of polls"`
 	Share  float64          `toml:"share" doc:"share of the window's polls that must find it evicted (0 to 1)"`
 	Leave  float64          `toml:"leave" doc:"the alert ends below this share"`
-	Failed backend.Duration `toml:"failed" doc:"attempts that fail for at least this long are left to hammered-and-failing; keep it equal to that rule's after"`
+	Failed backend.Duration `toml:"failed" doc:"attempts that fail this long are left to hammered-and-failing; equal to that rule's after"`
 }
 
 func sustainedDefaults() *SustainedOptions {

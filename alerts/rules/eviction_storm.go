@@ -13,10 +13,10 @@ import (
 type StormOptions struct {
 	Common
 	Rate      float64          `toml:"rate" doc:"evictions a second"`
-	Recovery  float64          `toml:"recovery" doc:"share of evictions that retries recover, below which it is a storm (0 to 1)"`
+	Recovery  float64          `toml:"recovery" doc:"share of evictions that retries recover (0 to 1); below it is a storm"`
 	Over      backend.Duration `toml:"over" doc:"the window of all counts"`
-	Exhausted int              `toml:"exhausted" doc:"lines that say that retries were exhausted, within the window"`
-	Evicted   int              `toml:"evicted" doc:"workspaces that must be evicted, and at least half of those in use"`
+	Exhausted int              `toml:"exhausted" doc:"lines about exhausted retries within the window"`
+	Evicted   int              `toml:"evicted" doc:"evicted workspaces, and at least half of those in use"`
 	Leave     float64          `toml:"leave" doc:"the alert ends below this share of the rate"`
 }
 

@@ -13,7 +13,7 @@ type FailedOptions struct {
 	Common
 	After  backend.Duration `toml:"after" doc:"how long a workspace may have failed without a success"`
 	Apart  backend.Duration `toml:"apart" doc:"failed attempts this far apart prove that it still fails"`
-	Shared int              `toml:"shared" doc:"from this many workspaces with one cause the last success counts as the onset"`
+	Shared int              `toml:"shared" doc:"workspaces with one cause from which the last success counts as the onset"`
 }
 
 func failedDefaults() *FailedOptions {

@@ -13,7 +13,7 @@ import (
 type VanishedOptions struct {
 	Common
 	Listed  backend.Duration `toml:"listed" doc:"how long a loss stays listed"`
-	Scratch string           `toml:"scratch" doc:"text in the path of every scratch directory; an error about a missing path with it means a cleaner removed it"`
+	Scratch string           `toml:"scratch" doc:"text in the path of every scratch directory; an error about such a missing path means a cleaner removed it"`
 }
 
 func vanishedDefaults() *VanishedOptions {

@@ -11,9 +11,9 @@ import (
 // HostOOMOptions are the keys of `[rules.host-oom]`.
 type HostOOMOptions struct {
 	Common
-	Recent    backend.Duration `toml:"recent" doc:"how long a kernel kill stays an alert, and the longest gap between two readings that prove one"`
-	Available float64          `toml:"available" doc:"share of available memory at or below which the host is nearly out of it (0 to 1)"`
-	Pressure  float64          `toml:"pressure" doc:"share of time that tasks wait for memory, above which diagnoses call memory short; raises no alert (0 to 1)"`
+	Recent    backend.Duration `toml:"recent" doc:"how long a kill stays an alert; longest gap between two readings that prove one"`
+	Available float64          `toml:"available" doc:"share of available memory from which the host is nearly out of it (0 to 1)"`
+	Pressure  float64          `toml:"pressure" doc:"share of time that tasks wait for memory, from which diagnoses call it short (0 to 1); no alert"`
 	LowFor    backend.Duration `toml:"low_for" doc:"how long so little memory must be available"`
 }
 

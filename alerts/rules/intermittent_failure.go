@@ -12,10 +12,10 @@ import (
 type IntermittentOptions struct {
 	Common
 	Over     backend.Duration `toml:"over" doc:"the window of failures; counters of evictions are kept for an hour only"`
-	Episodes int              `toml:"episodes" doc:"how often one workspace must fail and work again, or how many sessions must fail, within the window"`
-	Time     float64          `toml:"time" doc:"share of its watched time that such a workspace must have failed (0 to 1)"`
-	Attempts float64          `toml:"attempts" doc:"… or share of its attempts that failed, or of evictions that no retry recovered (0 to 1)"`
-	Share    float64          `toml:"share" doc:"share of the providers' watched workspace time that failed where sessions come and go (0 to 1); from 0.5 on one level more severe"`
+	Episodes int              `toml:"episodes" doc:"how often one workspace must fail and work again, or how many sessions must fail"`
+	Time     float64          `toml:"time" doc:"share of its watched time that it must have failed (0 to 1)"`
+	Attempts float64          `toml:"attempts" doc:"… or share of its attempts, or of evictions that no retry recovered (0 to 1)"`
+	Share    float64          `toml:"share" doc:"share of the providers' watched workspace time that failed (0 to 1); from 0.5 on one level more severe"`
 	Lost     int              `toml:"lost" doc:"evictions within an hour that no retry recovered"`
 }
 

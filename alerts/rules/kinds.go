@@ -18,8 +18,8 @@ type Common struct {
 	For           backend.Duration `toml:"for" doc:"how long the condition must hold before the alert fires"`
 	KeepFiringFor backend.Duration `toml:"keep_firing_for" doc:"how long the alert continues after the condition ended"`
 	Gap           alerts.GapPolicy `toml:"gap" doc:"the pending clock while data is missing: pause, reset or count"`
-	Only          []string         `toml:"only" doc:"matchers of source, provider, tenant and session, such as 'tenant=\"acme\", source=~\"helix-.*\"'; one must match; empty: everything"`
-	Except        []string         `toml:"except" doc:"matchers of the same form; what one of them matches is not judged"`
+	Only          []string         `toml:"only" doc:"matchers such as 'source=~\"helix-.*\", tenant=\"acme\"' (also provider, session); one must match; empty: everything"`
+	Except        []string         `toml:"except" doc:"the same; what one matches is not judged"`
 	RunbookText   string           `toml:"runbook_text" doc:"Markdown that this site adds to the rule's runbook page"`
 	RunbookLinks  []string         `toml:"runbook_links" doc:"links for that page, with or without a title: \"Escalation https://wiki.example/escalation\""`
 }

@@ -11,8 +11,8 @@ import (
 // TransientOptions are the keys of `[rules.misclassified-transient]`.
 type TransientOptions struct {
 	Common
-	Attempts int              `toml:"attempts" doc:"failed attempts that must be seen for one permanent cause"`
-	Apart    backend.Duration `toml:"apart" doc:"least time between the first and the last of them; one retry cycle takes about 10s"`
+	Attempts int              `toml:"attempts" doc:"failed attempts with one permanent cause"`
+	Apart    backend.Duration `toml:"apart" doc:"least time from the first to the last; one retry cycle takes about 10s"`
 }
 
 func transientDefaults() *TransientOptions {

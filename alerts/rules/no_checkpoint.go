@@ -11,7 +11,7 @@ import (
 // NoCheckpointOptions are the keys of `[rules.no-checkpoint]`.
 type NoCheckpointOptions struct {
 	Common
-	Stored backend.Duration `toml:"stored" doc:"how long after a suspend a checkpoint may take to be stored: a resume that is refused until then has to wait"`
+	Stored backend.Duration `toml:"stored" doc:"time after a suspend in which the checkpoint may not be stored yet: a refused resume has to wait"`
 }
 
 func noCheckpointDefaults() *NoCheckpointOptions {

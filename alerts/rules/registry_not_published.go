@@ -13,9 +13,9 @@ import (
 // RegistryOptions are the keys of `[rules.registry-not-published]`.
 type RegistryOptions struct {
 	Common
-	Named backend.Duration `toml:"named" doc:"a log line that names a session this recently shows that it runs"`
-	Lost  int              `toml:"lost" doc:"running sessions that had a registry, or have references, and answer 404 for 2 minutes"`
-	Share float64          `toml:"share" doc:"… and the share of the running sessions of the source that these must be (0 to 1)"`
+	Named backend.Duration `toml:"named" doc:"a log line this recent shows that its session runs"`
+	Lost  int              `toml:"lost" doc:"running sessions with an earlier registry or references that answer 404 for 2 minutes"`
+	Share float64          `toml:"share" doc:"… and their share of the source's running sessions (0 to 1)"`
 }
 
 func registryDefaults() *RegistryOptions {

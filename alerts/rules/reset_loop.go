@@ -11,7 +11,7 @@ import (
 // LoopOptions are the keys of `[rules.reset-loop]`.
 type LoopOptions struct {
 	Common
-	Resets int              `toml:"resets" doc:"how often it must have left failed and failed again with the same cause"`
+	Resets int              `toml:"resets" doc:"how often it left failed and failed again with the same cause"`
 	Over   backend.Duration `toml:"over" doc:"the window of these resets"`
 }
 

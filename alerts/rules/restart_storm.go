@@ -13,9 +13,9 @@ import (
 // RestartOptions are the keys of `[rules.restart-storm]`.
 type RestartOptions struct {
 	Common
-	Opens      int              `toml:"opens" doc:"workspaces that must have opened again since the change"`
+	Opens      int              `toml:"opens" doc:"workspaces that opened again since the change"`
 	Sessions   int              `toml:"sessions" doc:"… and in how many sessions"`
-	Share      float64          `toml:"share" doc:"… and the share of all workspaces of the source that they must be (0 to 1)"`
+	Share      float64          `toml:"share" doc:"… and their share of the source's workspaces (0 to 1)"`
 	Unfinished float64          `toml:"unfinished" doc:"share of these opens that do not work yet (0 to 1)"`
 	Within     backend.Duration `toml:"within" doc:"how long after a change opens count"`
 }

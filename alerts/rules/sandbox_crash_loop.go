@@ -11,7 +11,7 @@ import (
 // CrashLoopOptions are the keys of `[rules.sandbox-crash-loop]`.
 type CrashLoopOptions struct {
 	Common
-	Restarts int              `toml:"restarts" doc:"how many times its restart policy must start it again"`
+	Restarts int              `toml:"restarts" doc:"restarts by its policy"`
 	Over     backend.Duration `toml:"over" doc:"within how long"`
 }
 

@@ -10,7 +10,7 @@ import (
 // TransitOptions are the keys of `[rules.stuck-in-transit]`.
 type TransitOptions struct {
 	Common
-	After backend.Duration `toml:"after" doc:"how long a cloud sandbox may be created or stopped until that is suspicious"`
+	After backend.Duration `toml:"after" doc:"how long creating or stopping may take until it is pending"`
 	Stuck backend.Duration `toml:"stuck" doc:"… until the alert fires"`
 }
 
@@ -85,7 +85,7 @@ func (r *cloudDue) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Ent
 // ReapedOptions are the keys of `[rules.reaped-soon]`.
 type ReapedOptions struct {
 	Common
-	Before backend.Duration `toml:"before" doc:"how long before the platform removes a sleeping sandbox"`
+	Before backend.Duration `toml:"before" doc:"time until the platform removes it"`
 }
 
 func reapedDefaults() *ReapedOptions {

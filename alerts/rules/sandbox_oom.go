@@ -11,10 +11,10 @@ import (
 // SandboxOOMOptions are the keys of `[rules.sandbox-oom]`.
 type SandboxOOMOptions struct {
 	Common
-	Recent  backend.Duration `toml:"recent" doc:"how long after the kill it stays an alert when it runs again or its session is over"`
-	Down    backend.Duration `toml:"down" doc:"how long after the kill it stays an alert while it is down"`
-	Near    float64          `toml:"near" doc:"share of the memory limit from which a running sandbox is near it (0 to 1)"`
-	NearFor backend.Duration `toml:"near_for" doc:"how long it must stay that near"`
+	Recent  backend.Duration `toml:"recent" doc:"how long it stays an alert when it runs again or its session ended"`
+	Down    backend.Duration `toml:"down" doc:"how long it stays an alert while it is down"`
+	Near    float64          `toml:"near" doc:"share of the memory limit from which it is near (0 to 1)"`
+	NearFor backend.Duration `toml:"near_for" doc:"how long it must stay near"`
 }
 
 func sandboxOOMDefaults() *SandboxOOMOptions {

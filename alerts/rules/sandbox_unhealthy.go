@@ -10,7 +10,7 @@ import (
 // UnhealthyOptions are the keys of `[rules.sandbox-unhealthy]`.
 type UnhealthyOptions struct {
 	Common
-	Least backend.Duration `toml:"least" doc:"how long its health check must fail; its own start period where that is longer"`
+	Least backend.Duration `toml:"least" doc:"how long its health check must fail; its start period where longer"`
 }
 
 func unhealthyDefaults() *UnhealthyOptions {

@@ -11,7 +11,7 @@ import (
 // SourceDownOptions are the keys of `[rules.source-down]`.
 type SourceDownOptions struct {
 	Common
-	FailedPolls int `toml:"failed_polls" doc:"how many polls in a row must fail"`
+	FailedPolls int `toml:"failed_polls" doc:"failed polls in a row"`
 }
 
 func sourceDownDefaults() *SourceDownOptions {

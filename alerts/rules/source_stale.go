@@ -12,7 +12,7 @@ import (
 // StaleOptions are the keys of `[rules.source-stale]`.
 type StaleOptions struct {
 	Common
-	After  backend.Duration `toml:"after" doc:"how old the newest data of a source that answers may be"`
+	After  backend.Duration `toml:"after" doc:"age of the newest data of a source that answers"`
 	Active int              `toml:"active" doc:"least sessions that another source shows at work"`
 }
 

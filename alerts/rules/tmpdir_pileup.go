@@ -12,12 +12,12 @@ import (
 // PileupOptions are the keys of `[rules.tmpdir-pileup]`.
 type PileupOptions struct {
 	Common
-	Count      int              `toml:"count" doc:"scratch directories of a host beyond those that workspaces known to be open explain"`
+	Count      int              `toml:"count" doc:"scratch directories beyond those that open workspaces explain"`
 	Growth     int              `toml:"growth" doc:"how many more of them within the window"`
 	Over       backend.Duration `toml:"over" doc:"the window of the growth"`
-	Free       float64          `toml:"free" doc:"share of bytes or inodes at or below which a root counts as nearly full (0 to 1)"`
-	FullWithin backend.Duration `toml:"full_within" doc:"an alert when scratch directories fill the root within this time at their present growth"`
-	FullSoon   backend.Duration `toml:"full_soon" doc:"an alert when anything fills the root within this time at the rate of the last 10 minutes"`
+	Free       float64          `toml:"free" doc:"share of free bytes or inodes from which a root is nearly full (0 to 1)"`
+	FullWithin backend.Duration `toml:"full_within" doc:"scratch directories fill the root within this time at their present growth"`
+	FullSoon   backend.Duration `toml:"full_soon" doc:"… or anything does, at the rate of the last 10 minutes"`
 }
 
 func pileupDefaults() *PileupOptions {

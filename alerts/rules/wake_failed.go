@@ -11,7 +11,7 @@ import (
 // WakeOptions are the keys of `[rules.wake-failed]`.
 type WakeOptions struct {
 	Common
-	After backend.Duration `toml:"after" doc:"how long a hub may wait for the driver of a session that it wakes"`
+	After backend.Duration `toml:"after" doc:"how long a hub may wait for the driver"`
 }
 
 func wakeDefaults() *WakeOptions {

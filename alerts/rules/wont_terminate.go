@@ -13,9 +13,9 @@ import (
 // TerminateOptions are the keys of `[rules.wont-terminate]`.
 type TerminateOptions struct {
 	Common
-	Grace       backend.Duration `toml:"grace" doc:"how long after its session's end a sandbox that should be gone may still run; the close timeout where that is longer"`
-	Cold        backend.Duration `toml:"cold" doc:"the same where the session was over when Sandglass started"`
-	Gone        backend.Duration `toml:"gone" doc:"how long a sandbox may run whose session is in no list any more"`
+	Grace       backend.Duration `toml:"grace" doc:"how long a sandbox may run after its session's end; the close timeout where that is longer"`
+	Cold        backend.Duration `toml:"cold" doc:"the same if the session was over when Sandglass started"`
+	Gone        backend.Duration `toml:"gone" doc:"how long a sandbox may run whose session is in no list"`
 	CostPerHour float64          `toml:"cost_per_hour" doc:"cost of one running sandbox per hour, in your currency; 0: not shown"`
 }
 
