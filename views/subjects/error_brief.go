@@ -2,6 +2,8 @@ package subjects
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"sandglass/alerts"
@@ -100,12 +102,21 @@ func errorBrief(text string) backend.Safe {
 	return backend.Safe{}
 }
 
-// holdsAny reports whether a text holds one of the phrases, which | parts.
+// holdsAny reports whether a text holds one of the phrases, which | parts. A number counts only where it stands alone: in
+// `3401ms` and in an id it says nothing.
 func holdsAny(text, phrases string) bool {
 	for p := range strings.SplitSeq(phrases, "|") {
-		if strings.Contains(text, p) {
+		switch _, err := strconv.Atoi(p); {
+		case err != nil && strings.Contains(text, p):
+			return true
+		case err == nil && slices.Contains(strings.FieldsFunc(text, partsNumbers), p):
 			return true
 		}
 	}
 	return false
+}
+
+// partsNumbers reports whether a rune can stand beside a number that is not part of an id.
+func partsNumbers(r rune) bool {
+	return strings.ContainsRune(" \t\n=:,;.()[]'\"", r)
 }

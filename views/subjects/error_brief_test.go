@@ -19,6 +19,8 @@ func TestRecognisedErrorsHaveShortWords(t *testing.T) {
 		"WorkspaceFailedError: ref schemaVersion 4 is outside the supported range 1-3":                 "ref v4, reads 1-3",
 		"WorkspaceFailedError: ref schemaVersion # is outside the supported range #-#":                 "ref version not read",
 		"r2 bucket unreachable: GET https://r2.demo.invalid/ws-6ab12393: connect timeout after 3092ms": "R2 unreachable",
+		"r2 bucket unreachable: GET https://r2.demo.invalid/ws-4034012f: connect timeout after 3401ms": "R2 unreachable",
+		"R2 request failed: status 403":                                    "bucket access denied",
 		"R2: AccessDenied":                                                 "bucket access denied",
 		"NoSuchBucket: the bucket does not exist":                          "bucket not found",
 		"tmpdirRoot /srv/agents/tmp does not exist":                        "tmpdirRoot missing",
