@@ -84,7 +84,7 @@ type rollbackDoc struct {
 }
 
 func newRollbackDoc(st *fleet.State, low, high int) *rollbackDoc {
-	doc := &rollbackDoc{Schema: 1, Rollback: runbook.CheckRollback(st, low, high), Missing: unreadRefs(st)}
+	doc := &rollbackDoc{Schema: 1, Rollback: runbook.CheckRollback(st, low, high, nil), Missing: unreadRefs(st)}
 	switch {
 	case len(doc.Refused) > 0:
 		doc.ExitCode = alerts.ExitCritical
@@ -124,7 +124,13 @@ func (d *rollbackDoc) text() string {
 	case d.ExitCode != alerts.ExitOK:
 		line("Cannot tell whether a release that reads versions %d to %d could open every session.", d.Low, d.High)
 	default:
-		line("A release that reads versions %d to %d could open every session: %d of %d.", d.Low, d.High, d.Sessions, d.Sessions)
+		line("A release that reads versions %d to %d could open every session whose version is known: %d of %d.", d.Low, d.High, d.Sessions, d.Sessions)
+	}
+	if d.Named > 0 {
+		line("  %s read by no source: errors of workspaces that fail now name their versions", backend.Counted(d.Named, "reference is", "references are"))
+	}
+	if d.Silent > 0 {
+		line("  not known: the versions of %s; no stored reference of theirs is read", backend.Counted(d.Silent, "other session", "other sessions"))
 	}
 	if !d.Missing.IsEmpty() {
 		line("  not known: %s", d.Missing)

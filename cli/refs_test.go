@@ -14,7 +14,7 @@ func TestRefsCheck(t *testing.T) {
 		code          int
 		says          []string
 	}{
-		{source("[2, 3, 4]"), "2..4", 0, []string{"could open every session: 3 of 3", "version 2         1  read"}},
+		{source("[2, 3, 4]"), "2..4", 0, []string{"could open every session whose version is known: 3 of 3", "version 2         1  read"}},
 		{source("[4]"), "4", 0, nil},
 		{source("[2, 5, 5, 6, 1]"), "2..4", 2, []string{"could not open 4 sessions of 5", "version 5         2  not read", "acme: 2 sessions\n    ref-2  version 5  (a)\n    ref-4  version 1  (a)\n  globex: 2 sessions"}},
 		{source("[3, 0]"), "2..4", 3, []string{"Cannot tell", "1 reference without a schemaVersion: a release before round 4 wrote them"}},

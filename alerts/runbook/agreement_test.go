@@ -279,6 +279,22 @@ func TestTheRangeOfARollbackIsFromTheData(t *testing.T) {
 	}
 }
 
+// TestARollbackCountsTheVersionsThatErrorsName: no source reads the references that the running release refuses.
+func TestARollbackCountsTheVersionsThatErrorsName(t *testing.T) {
+	refused := failed("s1", "box", "ref schemaVersion 4 is outside the supported range 1-3 (ref wsr_1)")
+	works := healthy("s2", "box")
+	works.LastError = refused.LastError // of an attempt before
+	st := world{workspaces: []*backend.Workspace{refused, works}}.state()
+	for _, c := range []struct{ low, high, refused int }{{1, 3, 1}, {2, 4, 0}} {
+		if r := CheckRollback(st, c.low, c.high, nil); len(r.Refused) != c.refused || r.Named != 1 || r.Refs != 1 {
+			t.Errorf("%d to %d: %+v", c.low, c.high, r)
+		}
+	}
+	if r := CheckRollback(st, 1, 3, func(source string) bool { return source != refused.Key.Source }); r.Refs != 0 {
+		t.Errorf("another source: %+v", r)
+	}
+}
+
 // TestAPageHasTheFiguresOfItsAlert: one figure for one fact, counted over one span.
 func TestAPageHasTheFiguresOfItsAlert(t *testing.T) {
 	w := world{workspaces: evicted("gone"), counts: append(lines("app-log", backend.MetricEvictionExhausted, "", 43), lines("prom", backend.MetricEvictionExhausted, "", 43)...)}

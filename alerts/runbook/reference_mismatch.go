@@ -222,7 +222,7 @@ func (s *subjectView) fittingRelease() (n int, ok bool) {
 // refusedRefs says which stored references a release refuses; empty where no version is known.
 func (s *subjectView) refusedRefs(n int) backend.Safe {
 	refused := 0
-	all := CheckRollback(s.State, n-1, n+1)
+	all := CheckRollback(s.State, n-1, n+1, s.speaksHere)
 	for _, v := range all.Versions {
 		if v.Version < n-1 || v.Version > n+1 {
 			refused += v.Refs
@@ -232,14 +232,14 @@ func (s *subjectView) refusedRefs(n int) backend.Safe {
 	case refused > 0:
 		return backend.Textf(" It cannot read %s of other versions.", plural(refused, "stored reference"))
 	case len(all.Versions) > 0 && all.Unversioned == 0 && all.Unreadable == 0:
-		return backend.Text(" No stored reference has another version.")
+		return backend.Text(" No reference that is read has another version.")
 	}
 	return backend.Safe{}
 }
 
 // oldestRefs counts the stored references of the lowest version that a release reads: the next release refuses them.
 func (s *subjectView) oldestRefs(n int) int {
-	for _, v := range CheckRollback(s.State, n-1, n+1).Versions {
+	for _, v := range CheckRollback(s.State, n-1, n+1, s.speaksHere).Versions {
 		if v.Version == n-1 {
 			return v.Refs
 		}
@@ -283,7 +283,7 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		d.dont("Don't reset: a reset reads the same reference and fails again.")
 		if n, ok := s.fittingRelease(); ok {
 			if refs := s.oldestRefs(n); refs > 0 {
-				d.dont("Don't deploy schema %d: it cannot read version %d. %s of it.", n+1, n-1, backend.Counted(refs, "stored reference is", "stored references are"))
+				d.dont("Don't deploy schema %d: it cannot read version %d. %s of it.", n+1, n-1, backend.Counted(refs, "reference that is read is", "references that are read are"))
 			}
 		}
 		d.dont("Don't delete stored references. They are the only way back to the files.")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -18,6 +19,10 @@ type Rollback struct {
 	Versions []VersionCount   `json:"versions"`
 	Refused  []RefusedSession `json:"refused"` // by tenant and session
 	Tenants  []TenantCount    `json:"tenants"` // of Refused
+	// Named are references of Versions that no source reads: errors of workspaces that fail now name their versions.
+	Named int `json:"named"`
+	// Silent are running or resting sessions of which neither a reference is read nor an error names a version.
+	Silent int `json:"silent"`
 	// Unversioned are references without a schemaVersion, which releases before round 4 wrote; Unreadable are those whose
 	// version is no number. What a release makes of them is not known.
 	Unversioned int `json:"unversioned"`
@@ -51,15 +56,17 @@ type storedVersion struct {
 	source             string
 	session, workspace backend.ID
 	n                  backend.Value[int]
+	named              bool // by an error only
 }
 
-// storedVersions are the versions of all references: those that a refs source reads, else those that the list route gives.
+// storedVersions are the versions of all references: those that a refs source reads, else those that the list route gives,
+// and those that errors of workspaces name.
 func storedVersions(st *fleet.State) []storedVersion {
 	var all []storedVersion
 	read := map[backend.ID]bool{}
 	for r := range st.Refs.All() {
 		read[r.Session] = true
-		all = append(all, storedVersion{r.Key.Source, r.Session, r.Key.ID, r.SchemaVersion})
+		all = append(all, storedVersion{source: r.Key.Source, session: r.Session, workspace: r.Key.ID, n: r.SchemaVersion})
 	}
 	for x := range st.Sessions.All() {
 		if read[x.Key.ID] {
@@ -73,19 +80,63 @@ func storedVersions(st *fleet.State) []storedVersion {
 			all = append(all, v)
 		}
 	}
+	return append(all, namedVersions(st, all)...)
+}
+
+// namedVersions are versions that the errors of workspaces name which fail now, of sessions without a reference of the version.
+func namedVersions(st *fleet.State, read []storedVersion) (all []storedVersion) {
+	type version struct {
+		session backend.ID
+		n       int
+	}
+	known := map[version]bool{}
+	for _, v := range read {
+		known[version{v.session, v.n.Or(-1)}] = true
+	}
+	for w := range st.Workspaces.All() {
+		if w.Class != backend.ClassFailed && !w.TriedSince() || alerts.NamesSchema.In(w.LastError.String()) == 0 {
+			continue
+		}
+		if n, _, _, ok := versionGap(w.LastError.String()); ok && !known[version{w.Key.Parent, n}] {
+			all = append(all, storedVersion{source: w.Key.Source, session: w.Key.Parent, workspace: w.Key.ID, n: backend.Known(n), named: true})
+		}
+	}
 	return all
 }
 
-// CheckRollback asks which stored references a release could not open that reads the versions from low to high.
-func CheckRollback(st *fleet.State, low, high int) Rollback {
+// silent counts the sessions that have not ended and are not among those with a version.
+func silent(st *fleet.State, of []storedVersion) (n int) {
+	told := map[backend.ID]bool{}
+	for _, v := range of {
+		told[v.session] = true
+	}
+	for x := range st.Sessions.All() {
+		if !told[x.Key.ID] && !x.Completed() {
+			n++
+		}
+	}
+	return n
+}
+
+// CheckRollback asks which stored references a release could not open that reads the versions from low to high. Of asks only
+// for those that the sources tell for which it is true; nil asks for all.
+func CheckRollback(st *fleet.State, low, high int, of func(source string) bool) Rollback {
 	out := Rollback{Low: low, High: high, Versions: []VersionCount{}, Refused: []RefusedSession{}, Tenants: []TenantCount{}}
 	type owner struct {
 		source  string
 		session backend.ID
 	}
 	sessions, refused, versions := map[owner]bool{}, map[owner]int{}, map[int]int{}
-	for _, v := range storedVersions(st) {
+	stored := storedVersions(st)
+	out.Silent = silent(st, stored)
+	for _, v := range stored {
+		if of != nil && !of(v.source) {
+			continue
+		}
 		out.Refs++
+		if v.named {
+			out.Named++
+		}
 		k := owner{v.source, v.session}
 		sessions[k] = true
 		n, known := v.n.Get()
