@@ -14,6 +14,7 @@ type StepResult string
 const (
 	StepOK       StepResult = "ok"
 	StepFailed   StepResult = "failed"
+	StepUnknown  StepResult = "unknown" // it was tried, and the answer tells nothing
 	StepNotTried StepResult = "not tried"
 )
 
@@ -44,7 +45,7 @@ func stepFacts(steps []Step) []backend.Field {
 		value := backend.Textf("%s %s in %s", s.Name, backend.Clean(string(s.Result), 20), s.Took.Round(time.Millisecond))
 		if s.Result == StepNotTried {
 			value = backend.Textf("%s not tried", s.Name)
-		} else if s.Result == StepFailed {
+		} else if s.Result != StepOK {
 			value = backend.Textf("%s: %s", value, s.Said)
 		}
 		out = append(out, backend.Field{Name: backend.Text("step"), Value: value})

@@ -310,7 +310,7 @@ func (o Observation) What() Safe {
 			return Textf("%s failed before, not tried since", PlaneNames(o.Unproved))
 		}
 		said := Text("healthy")
-		if o.Unwell {
+		if o.Unwell || o.StatusOnly() {
 			said = o.passed()
 		}
 		if rest := o.NotTried(); len(rest) > 0 {
@@ -320,6 +320,13 @@ func (o Observation) What() Safe {
 	case OutcomeNotTried:
 	}
 	return Text("not tried")
+}
+
+// StatusOnly reports whether nothing passed but the platform's own word and its queue, which prove no health.
+func (o Observation) StatusOnly() bool {
+	return !slices.ContainsFunc(o.Verdicts, func(v Verdict) bool {
+		return v.Outcome == OutcomeOK && v.Plane != PlaneControl && v.Plane != PlaneQueue
+	})
 }
 
 // passed says what was seen to work.

@@ -144,8 +144,12 @@ func TestResumeIsVerified(t *testing.T) {
 		return 200, `{"success":true}`
 	})
 	w.sample("GET /fs/list/"+boxID, "healthy_fs_list")
+	w.sample("GET /sandbox/sandboxes/"+boxID+"/executions", "healthy_executions")
 	done, err := w.do(actions.Resume, "suspended")
-	if err != nil || !done.Proved || len(done.Observed) != 2 || !strings.Contains(done.Text.String(), "/home/agentuity has 4 entries") {
+	if got := stepWords(done.Steps); got != "control ok, exec not tried, filesystem list ok, filesystem read not tried, queue ok, driver not tried" {
+		t.Errorf("steps: %s", got)
+	}
+	if err != nil || !done.Proved || len(done.Observed) != 3 || !strings.Contains(done.Text.String(), "/home/agentuity has 4 entries") {
 		t.Errorf("resumed: %+v %v", done, err)
 	}
 	w.status("suspended")
@@ -157,6 +161,14 @@ func TestResumeIsVerified(t *testing.T) {
 	if _, err = w.do(actions.Resume, "paused"); !isChanged(err) {
 		t.Errorf("another status than planned: %v", err)
 	}
+}
+
+func stepWords(steps []actions.Step) string {
+	var all []string
+	for _, s := range steps {
+		all = append(all, s.Name.String()+" "+string(s.Result))
+	}
+	return strings.Join(all, ", ")
 }
 
 func isChanged(err error) bool {

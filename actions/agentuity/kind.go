@@ -116,7 +116,7 @@ func (f *factory) part(v actions.Verb) (actions.Part, bool) {
 	case actions.Probe:
 		do = (*client).probe
 	case actions.Resume:
-		do = (*client).resume
+		do, p.Verifier = (*client).resume, resumeVerifier{}
 	case actions.Replace:
 		do = (*client).replace
 	case actions.Pause:

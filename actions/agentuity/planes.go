@@ -24,13 +24,13 @@ func (c *client) verified(ctx context.Context, t actions.Target, accepted backen
 	done.Observed = append(done.Observed, status)
 	if status.Outcome == backend.OutcomeOK {
 		list := c.list(ctx, t.Key.ID)
-		done.Observed = append(done.Observed, list)
+		done.Observed = append(done.Observed, list, c.queue(ctx, t.Key.ID))
 		if list.Outcome == backend.OutcomeOK {
 			done.Proved = true
 			done.Text = backend.Textf("%s; %s; %s", done.Text, status.What, list.What)
 		}
 	}
-	done.Steps = steps(done.Observed, backend.PlaneControl, backend.PlaneList)
+	done.Steps = steps(done.Observed, backend.Planes()...)
 	for _, v := range done.Observed {
 		if v.Outcome == backend.OutcomeFailed {
 			return done, fmt.Errorf("%s; but %s fails: %s", done.Text, v.Plane, v.What)
@@ -50,6 +50,8 @@ func steps(found []backend.Verdict, planes ...backend.Plane) []actions.Step {
 		v, tried := o.Of(plane)
 		s := actions.Step{Name: backend.Clean(plane.String(), 40), Plane: plane, Result: actions.StepNotTried, Said: v.What}
 		switch {
+		case !tried && plane == backend.PlaneExec:
+			s.Said = backend.Text("the platform records each command; a probe runs one")
 		case !tried && plane == backend.PlaneRead:
 			s.Said = backend.Text("the platform records each read of a file")
 		case !tried && plane == backend.PlaneDriver:
@@ -58,6 +60,8 @@ func steps(found []backend.Verdict, planes ...backend.Plane) []actions.Step {
 			s.Result, s.Took = actions.StepOK, v.Took
 		case tried && v.Outcome == backend.OutcomeFailed:
 			s.Result, s.Took = actions.StepFailed, v.Took
+		case tried && v.Outcome == backend.OutcomeUnknown:
+			s.Result, s.Took = actions.StepUnknown, v.Took
 		}
 		out = append(out, s)
 	}
@@ -131,6 +135,33 @@ func (c *client) list(ctx context.Context, id backend.ID) backend.Verdict {
 		return v
 	}
 	v.What = backend.Textf("whether %s can be listed is not known: the platform answered %d", c.clean(dir, 200), r.Status)
+	return v
+}
+
+// queue looks whether something waits in a sandbox.
+func (c *client) queue(ctx context.Context, id backend.ID) backend.Verdict {
+	began := c.now()
+	v := backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeUnknown, Passive: true}
+	r, err := c.send(ctx, http.MethodGet, "/sandbox/sandboxes/"+segment(id)+"/executions", url.Values{"limit": {"100"}}, nil)
+	v.At = c.now()
+	v.Took = v.At.Sub(began)
+	switch {
+	case err != nil:
+		v.What = c.clean(err.Error(), 300)
+		return v
+	case !r.ok() || r.data.Get("executions").Kind() != '[':
+		v.What = backend.Clean(c.said(r), 400)
+		return v
+	}
+	queued := 0
+	for n := range r.data.Get("executions").Elements() {
+		if word, _ := n.Get("status").Text(); backend.WorkClassOf(word) == backend.WorkQueued {
+			queued++
+		}
+	}
+	if v.What = backend.Textf("%s queued: whether they begin is not known yet", backend.Counted(queued, "execution is", "executions are")); queued == 0 {
+		v.Outcome, v.What = backend.OutcomeOK, backend.Text("nothing is queued")
+	}
 	return v
 }
 

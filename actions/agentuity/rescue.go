@@ -25,7 +25,7 @@ func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (action
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return actions.Done{}, fmt.Errorf("nothing was read: %w", err)
 	}
-	name := fmt.Sprintf("%s-%s.tar.gz", fileName(t.Key.ID.Raw()), c.now().UTC().Format("20060102T150405.000Z"))
+	name := fmt.Sprintf("%s-%s.tar.gz", fileName(t.Key.ID.Raw()), c.now().UTC().Format("20060102T150405.000000Z"))
 	file := filepath.Join(dir, name)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

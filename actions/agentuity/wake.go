@@ -47,6 +47,50 @@ func (e *wakeEffect) Do(ctx context.Context, t actions.Target, _ actions.Params)
 // Close ends connections.
 func (e *wakeEffect) Close() error { return e.client.close() }
 
+// resumeVerifier waits until a resumed sandbox is seen to work: its files are there, nothing waits, and a driver leads its session.
+type resumeVerifier struct{}
+
+// Verify judges by later readings, and by what the order itself found.
+func (resumeVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+	b := s.Sandbox(t.Key)
+	accepted := func(format backend.Literal, args ...any) actions.Verdict {
+		return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Textf(format, args...)}
+	}
+	switch {
+	case b == nil:
+		return actions.Verdict{Result: actions.ResultEnded, Why: backend.Text("its source lists it no longer")}
+	case !s.ReadAt(&b.Meta).After(issued):
+		return accepted("it was not read since")
+	case b.Class != backend.SandboxRunning:
+		return accepted("it is still reported %s", b.Reported)
+	}
+	o, _ := b.Observed.Get()
+	list, _ := o.Of(backend.PlaneList)
+	fresh := list.At.After(issued)
+	switch waiting := busy(b, s, "they may wait for ever"); {
+	case fresh && list.Outcome == backend.OutcomeFailed:
+		return actions.Verdict{Result: actions.ResultFailed, Why: list.Said()}
+	case !fresh || list.Outcome != backend.OutcomeOK:
+		return accepted("it is reported %s; whether its files are there is not known", b.Reported)
+	case queuedIn(b, s):
+		return accepted("%s", waiting)
+	}
+	if x := s.Session(backend.Key{Kind: backend.KindSession, Source: b.Key.Source, ID: b.Session}); x != nil && x.Hub != nil && !(x.Hub.Driver.Or(false) && x.Hub.DriverAt.After(issued)) {
+		return accepted("it is reported %s; no driver leads its session %s yet", b.Reported, x.Key.ID.Safe())
+	}
+	return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("it is reported %s; %s; nothing is queued", b.Reported, list.What)}
+}
+
+// queuedIn reports whether an execution is queued in a sandbox.
+func queuedIn(b *backend.Sandbox, s *fleet.State) bool {
+	for x := range s.Executions.Of(backend.KindExecution, b.Key.Source, b.Key.ID) {
+		if x.Class == backend.WorkQueued {
+			return true
+		}
+	}
+	return false
+}
+
 // wakeVerifier waits for a driver: that a wake was accepted says nothing.
 type wakeVerifier struct{}
 

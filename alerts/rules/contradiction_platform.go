@@ -250,7 +250,11 @@ func platformEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 		if nudges > 0 {
 			text = backend.Textf("%s, %d of them %s of the driver", text, nudges, backend.Clean(map[bool]string{true: "a nudge", false: "nudges"}[nudges == 1], 20))
 		}
-		add(read, src, "%s: %s", text, backend.Clean(strings.Join(queued[:min(len(queued), mostNamed)], ", "), 600))
+		text = backend.Textf("%s: %s", text, backend.Clean(strings.Join(queued[:min(len(queued), mostNamed)], ", "), 600))
+		if more := len(queued) - mostNamed; more > 0 {
+			text = backend.Textf("%s and %d more", text, more)
+		}
+		add(read, src, "%s", text)
 	}
 	out = append(out, nudgeEvidence(env, signalled)...)
 	driver, _ := b.Observed.Or(backend.Observation{}).Of(backend.PlaneDriver)

@@ -53,7 +53,7 @@ func (r *stuckInTransit) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note)
 	if due := since.Add(r.after); env.Now.Before(due) {
 		return waitsUntil(due)
 	}
-	v := r.due(env, b, "stuck in transit", backend.Textf("it is %s and does not go on", b.Reported), since)
+	v := r.due(env, b, "stuck in transit "+b.Reported.String(), backend.Textf("it is %s and does not go on", b.Reported), since)
 	if due := since.Add(r.stuck); env.Now.Before(due) {
 		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it is still so at %s", env.Clock(due)), due
 	}

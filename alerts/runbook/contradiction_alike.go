@@ -16,7 +16,7 @@ func (s *subjectView) manyAtOnce() Check {
 		return q.unsure("no rule was evaluated")
 	}
 	for _, a := range s.led {
-		if a.SubjectCount > 1 {
+		if a.SubjectCount > 1 && a.Rule == "contradiction" { // of another rule they have no more in common than its name
 			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80))
 		}
 	}

@@ -141,7 +141,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Wake it when its files can be listed: sandglass do wake %s. The hub waits 120 s for the driver.", session)
 	}
 	switch {
-	case d.is("many") && s.alert != nil && s.alert.SubjectCount > 1:
+	case d.is("many") && s.alert != nil && s.alert.SubjectCount > 1 && strings.HasPrefix(s.alert.Cause.String(), "region "):
 		d.conclude("Many sandboxes fail alike: the cause is their region. %s.", d.fact("many"))
 		d.dont("Don't act on them in bulk: bulk actions are off.")
 		d.do("Ask the vendor: status page and support.")

@@ -11,9 +11,8 @@ import (
 const (
 	queuedIdle   = 15 * time.Second // idle with something queued for so long, in idleLooks readings
 	idleLooks    = 3
-	firstPolls   = 5                // a command that polls until everything is read gives up after so many
-	queuedLong   = 30 * time.Second // queued for so long whatever the status
-	verdictFresh = 5 * time.Minute  // how old a passing verdict of an unattended sandbox may get before it is renewed
+	firstPolls   = 5               // a command that polls until everything is read gives up after so many
+	verdictFresh = 5 * time.Minute // how old a passing verdict of an unattended sandbox may get before it is renewed
 )
 
 // assemble puts what changed into the reading.
@@ -46,8 +45,25 @@ func (p *poll) assemble() {
 	}
 	slices.SortFunc(p.r.Sessions, func(a, b *backend.Session) int { return a.Key.Compare(b.Key) })
 	p.sortWork()
+	p.refused()
 	if lost > 0 {
 		p.note("%s left the list; their own routes are asked", backend.Counted(lost, "sandbox", "sandboxes"))
+	}
+}
+
+// refused says which sandboxes cannot be read although the key works for their list.
+func (p *poll) refused() {
+	n, first := 0, (*box)(nil)
+	for _, key := range p.sorted() {
+		if b := p.s.boxes[key]; b.problem != nil && b.barred {
+			if n++; first == nil {
+				first = b
+			}
+		}
+	}
+	if n > 0 {
+		p.r.Unseen = true
+		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("%s cannot be read, the first is %s: %s", backend.Counted(n, "sandbox", "sandboxes"), first.entity.Name, first.problem.What))
 	}
 }
 
@@ -166,7 +182,7 @@ func (p *poll) judgeQueue(b *box) {
 	v := backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeUnknown, At: b.work.at, Passive: true,
 		What:     backend.Textf("%s queued since at least %s, and nothing runs", backend.Counted(queued, "execution is", "executions are"), oldest.KnownSince.UTC().Format("15:04:05Z")),
 		Evidence: []backend.Safe{backend.Textf("%s: %s", oldest.Key.ID.Safe(), oldest.Command)}}
-	if age >= queuedLong || b.status == "idle" && age >= queuedIdle && b.work.looks >= idleLooks {
+	if age >= p.s.opt.StuckAfter.Std() || b.status == "idle" && age >= queuedIdle && b.work.looks >= idleLooks {
 		v.Outcome, v.Kind, v.Since = backend.OutcomeFailed, backend.FailExecStuckQueued, oldest.KnownSince
 	}
 	b.observe(v)
@@ -196,7 +212,7 @@ func (p *poll) judgeDriver(b *box) {
 		v.Outcome, v.What, v.At = backend.OutcomeOK, backend.Textf("the session %s is connected", name), p.s.hub.ok
 	case y.noDriver.IsZero():
 		return
-	case gaveUp || p.now.Sub(y.noDriver) >= driverLimit:
+	case gaveUp || p.now.Sub(y.noDriver) >= p.s.opt.DriverLimit.Std():
 		v.Since = y.noDriver
 		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("no driver leads the session %s since at least %s", name, y.noDriver.UTC().Format("15:04:05Z"))
 		if gaveUp {
@@ -204,7 +220,7 @@ func (p *poll) judgeDriver(b *box) {
 		}
 	default:
 		v.Outcome, v.Kind = backend.OutcomeUnknown, backend.FailWaking
-		v.What = backend.Textf("no driver leads the session %s yet; the Hub waits 120 s for one", name)
+		v.What = backend.Textf("no driver leads the session %s yet; that is a failure after %s", name, backend.Age(p.s.opt.DriverLimit.Std()))
 	}
 	if known, told := find(b.checks, backend.PlaneDriver); told && known.Outcome == v.Outcome && known.What == v.What && !p.attention.alerting[b.id] && v.At.Sub(known.At) < verdictFresh {
 		return

@@ -5,14 +5,15 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
 )
 
 const (
-	rowsAsked   = 50 // executions, jobs and events of a sandbox each
-	statusAsked = 40 // status requests of one poll
+	rowsAsked   = 100 // executions, jobs and events of a sandbox each: the most that the platform gives
+	statusAsked = 40  // status requests of one poll
 )
 
 // urgent reports whether a sandbox is looked at as often as the budget allows.
@@ -137,8 +138,8 @@ func (p *poll) readBox(b *box) job {
 		query url.Values
 		take  func(*box, *answer)
 	}{
-		{"executions", url.Values{"limit": {"50"}}, p.takeExecutions}, {"jobs", url.Values{"limit": {"50"}}, p.takeJobs},
-		{"events", url.Values{"limit": {"50"}, "direction": {"desc"}}, p.takeEvents},
+		{"executions", url.Values{"limit": {strconv.Itoa(rowsAsked)}}, p.takeExecutions}, {"jobs", url.Values{"limit": {strconv.Itoa(rowsAsked)}}, p.takeJobs},
+		{"events", url.Values{"limit": {strconv.Itoa(rowsAsked)}, "direction": {"desc"}}, p.takeEvents},
 	}
 	read := b.hasRead
 	if b.fellAsleep() && !p.attention.alerting[b.id] && !p.attention.visible[b.id] {
@@ -194,6 +195,10 @@ func (p *poll) readBox(b *box) job {
 // failed notes why something about a sandbox cannot be read.
 func (p *poll) failed(b *box, f *failure) {
 	kind, where, what := p.explain(f, b)
+	if b.barred = p.refusedAlone(b, f); b.barred {
+		b.observe(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeUnknown, Kind: backend.FailUnauthorised, At: p.now, Passive: true,
+			What: p.clean(what, 300), Evidence: []backend.Safe{p.clean(f.said(), 400)}})
+	}
 	b.problem = &backend.Problem{Kind: kind, Where: p.clean(where, 300), What: p.clean(what, 400), Subject: b.key(p.s), At: p.now}
 }
 

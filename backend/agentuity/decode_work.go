@@ -69,8 +69,10 @@ func (d *decoder) workTime(n wire.Node, came bool) backend.Value[time.Time] {
 }
 
 var (
-	// signalUSR1 matches the ways to write the signal: USR1, SIGUSR1, -USR1, -s USR1, and its number on Linux.
-	signalUSR1 = regexp.MustCompile(`(?i)(?:\b(?:sig)?usr1\b|kill(?:all)?\b[^;|]*\s-(?:[sn]\s*|-signal[\s=]*)?10\b)`)
+	// signalUSR1 matches a command that sends the signal: USR1, SIGUSR1, or its number on Linux. The program stands where a
+	// shell begins a command: a text that only quotes such a line signals nothing.
+	signalUSR1 = regexp.MustCompile(`(?i)(?:^|[;|&\n({!]|\b(?:then|do|else|sudo|nohup|exec|command|env|xargs|timeout\s+\S+)(?:\s+-\S+)*\s|\s-[a-z]*c\s)\s*["']?\s*(?:/\S*/)?(?:p?kill|killall)\b[^;|&\n]*?` +
+		`(?:\b(?:sig)?usr1\b|\s-(?:[sn]\s*|-signal[\s=]*)?10\b)|\bkill\([^)]*\)?[^)]*usr1|\bsend\w* \w+ sigusr1`)
 	// bracketed matches a character class, by which people keep pkill -f off itself: [r]pc-driver.
 	bracketed = regexp.MustCompile(`\[([^\]^])[^\]]*\]`)
 	unquoted  = strings.NewReplacer(`\`, "", `'`, "", `"`, "")

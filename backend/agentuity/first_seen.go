@@ -18,7 +18,16 @@ const (
 
 func workMark(k backend.Key) string { return string(k.Kind) + " " + k.Parent.Raw() + " " + k.ID.Raw() }
 
-func transitMark(id backend.ID, status string) string { return status + " " + id.Raw() }
+// markStatus begins the marks of statuses: where there are too many marks, these go first.
+const markStatus = "status "
+
+func statusMark(id backend.ID, status string) string { return markStatus + status + " " + id.Raw() }
+
+// statusSince is when a sandbox was first seen in its new status.
+func (s *Source) statusSince(b *box, id backend.ID, status string, now time.Time) time.Time {
+	delete(s.seen, statusMark(id, b.status))
+	return s.firstSeen(statusMark(id, status), now, transit(status) || !over(status) && len(s.seen) < maxMarks)
+}
 
 func listedMark(id backend.ID) string { return "listed " + id.Raw() }
 
@@ -51,6 +60,9 @@ func (s *Source) bookmarks(now time.Time) []backend.Bookmark {
 		out = append(out, backend.Bookmark{File: mark, Sizes: []backend.SizeAt{{At: at}}})
 	}
 	slices.SortFunc(out, func(a, b backend.Bookmark) int {
+		if x, y := strings.HasPrefix(a.File, markStatus), strings.HasPrefix(b.File, markStatus); x != y {
+			return map[bool]int{true: 1, false: -1}[x]
+		}
 		if c := a.Sizes[0].At.Compare(b.Sizes[0].At); c != 0 {
 			return c
 		}

@@ -21,8 +21,6 @@ const (
 	hubDetails  = 12              // sessions whose own routes one poll asks
 	hubAgain    = time.Minute     // after the Hub could not be found
 	detailEvery = 4 * time.Second // of one session
-	// driverLimit is how long the Hub and the CLI wait for a driver (L:cmd/coder/start.ts, agentuity/sdk#1350).
-	driverLimit = 120 * time.Second
 )
 
 // hub is the Coder Hub and how far its list is read.
@@ -441,6 +439,8 @@ func (p *poll) hubWords() {
 		return
 	}
 	p.problem(backend.Key{}, kind, where, fmt.Sprintf("Coder Hub: %s", what))
+	p.r.Unseen = true
+	p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the Coder Hub does not answer, so sessions are unknown: %s", p.clean(what, 200)))
 	p.r.Missing = append(p.r.Missing, backend.MissingInput{Input: backend.InputSessions, Why: backend.Textf("the Coder Hub does not answer: %s", p.clean(what, 200))})
 	for key := range p.s.sessions {
 		p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: backend.Key{Kind: backend.KindSession, Source: p.s.deps.ID, ID: key}, Why: p.clean(what, 200)})

@@ -25,6 +25,8 @@ type Options struct {
 	RequestsPerSec float64          `toml:"requests_per_second" doc:"request budget of the sandbox routes; alerting and visible subjects come first, 429, 503 and doubled latency halve it"`
 	FullList       backend.Duration `toml:"full_list" doc:"how often all sandboxes are listed; between these lists only live ones are"`
 	Sweep          backend.Duration `toml:"sweep" doc:"how often executions, jobs and events of a live sandbox are read at least, as far as the budget allows"`
+	StuckAfter     backend.Duration `toml:"stuck_after" doc:"how long an execution may be queued while nothing runs; of an idle sandbox 15s in three readings are enough"`
+	DriverLimit    backend.Duration `toml:"driver_limit" doc:"how long a session may lack a driver: the Hub gives one 120s"`
 	ListDirectory  bool             `toml:"list_directory" doc:"list one directory of an idle or running sandbox when its session or its events say that it may be broken, at most every 5 minutes; whether that wakes or records anything is not documented"`
 	Directory      string           `toml:"directory" doc:"the directory that is listed then"`
 	Read           wire.Credential  `toml:"read" doc:"the reading key"`
@@ -35,7 +37,7 @@ func defaults() Options {
 		Regions: []string{"usc"}, URL: "https://catalyst-{region}.agentuity.cloud", APIURL: "https://api.agentuity.com",
 		Hub: true, HubHosts: []string{"agentuity.cloud", "agentuity.com", "agentuity.io"},
 		KeyWarning: backend.Duration(24 * time.Hour), RequestsPerSec: 8, FullList: backend.Duration(time.Minute), Sweep: backend.Duration(10 * time.Minute),
-		ListDirectory: true, Directory: "/home/agentuity", Read: wire.Credential{Header: "Authorization"},
+		StuckAfter: backend.Duration(30 * time.Second), DriverLimit: backend.Duration(2 * time.Minute), ListDirectory: true, Directory: "/home/agentuity", Read: wire.Credential{Header: "Authorization"},
 	}
 }
 
@@ -85,6 +87,10 @@ func (o *Options) check(opts backend.Options) error {
 		return opts.Refuse("full_list", "must be at least 10s")
 	case o.Sweep.Std() < time.Minute:
 		return opts.Refuse("sweep", "must be at least 1m")
+	case o.StuckAfter.Std() < 5*time.Second:
+		return opts.Refuse("stuck_after", "must be at least 5s: a healthy queue takes some seconds")
+	case o.DriverLimit.Std() < 10*time.Second:
+		return opts.Refuse("driver_limit", "must be at least 10s")
 	case !strings.HasPrefix(o.Directory, "/"):
 		return opts.Refuse("directory", "%q is relative; write for example /home/agentuity", o.Directory)
 	}

@@ -153,7 +153,7 @@ func (p *poll) takeRow(r *region, x *row, at time.Time) {
 		return
 	}
 	if b.status != x.status {
-		b.changed(x.status, p.s.firstSeen(transitMark(x.id, x.status), p.now, transit(x.status)))
+		b.changed(x.status, p.s.statusSince(b, x.id, x.status, p.now))
 	}
 	b.row, b.region, b.readAt = *x, r, at
 	b.lost, b.touched = false, true

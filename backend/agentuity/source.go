@@ -87,6 +87,7 @@ type box struct {
 	suspect  suspicion
 	checks   []backend.Verdict // of this process, but for those of an action
 	problem  *backend.Problem  // its newest reading failed
+	barred   bool              // … because the platform refuses it, though not its list
 	lost     bool              // the newest full list left it out
 	touched  bool
 	hasRead  [3]bool   // executions, jobs, events: read in a turn that the budget cut short
@@ -95,6 +96,7 @@ type box struct {
 	// entries is how many entries its directory had when it was last listed.
 	entries   int
 	entriesAt time.Time
+	refusedAt time.Time // since when its directory could not be listed, zero: it could
 }
 
 func newSource(o *Options, deps backend.Deps) (*Source, error) {

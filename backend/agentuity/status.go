@@ -102,7 +102,7 @@ func (p *poll) compare(b *box, word string, full *answer) {
 	}
 	if full != nil && x.got == word && !b.region.live.ids[b.id] { // the list that named it is older
 		if r, ok := p.s.decoder(b.region.place).sandbox(full.data, b.region.name); ok {
-			b.changed(word, p.s.firstSeen(transitMark(b.id, word), p.now, transit(word)))
+			b.changed(word, p.s.statusSince(b, b.id, word, p.now))
 			b.row, b.readAt = r, full.at
 			x.since, x.rounds = time.Time{}, 0
 			return

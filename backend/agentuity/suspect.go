@@ -99,6 +99,9 @@ func (p *poll) reported(b *box, r backend.Report) {
 		b.driverMissing(r.At, r.Text)
 		return
 	}
+	if known, told := find(b.checks, backend.PlaneDriver); r.Kind.Suspicious() && live(b.status) && (!told || r.At.After(known.At)) {
+		b.observe(backend.Verdict{Plane: backend.PlaneDriver, Outcome: backend.OutcomeUnknown, At: r.At, Passive: true, What: backend.Text("its hub could not reach the driver"), Evidence: []backend.Safe{r.Text}})
+	}
 	if r.Status < 500 || r.Kind != backend.ReportNudgeFailed && r.Kind != backend.ReportNotReconnected {
 		return
 	}
@@ -215,6 +218,7 @@ func (p *poll) listVerdict(b *box, a *answer, f *failure) backend.Verdict {
 			v.What = backend.Text("the answer to a list of its directory cannot be read")
 			return v
 		}
+		b.refusedAt = time.Time{}
 		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("%s has %s", dir, backend.Counted(n, "entry", "entries"))
 		if b.entries >= manyEntries && n <= b.entries/manyEntries && b.woke.After(b.entriesAt) { // agentuity/sdk#1161
 			v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailFilesystemMissing
@@ -247,6 +251,15 @@ func (p *poll) listVerdict(b *box, a *answer, f *failure) backend.Verdict {
 		v.Kind, v.What = backend.FailThrottled, p.clean(what, 300)
 	default:
 		v.What = p.clean(what, 300)
+	}
+	if v.Kind != "" {
+		return v
+	}
+	if b.refusedAt.IsZero() { // one more look tells whether it passes
+		b.refusedAt = p.now
+		b.suspect.raise(p.now, backend.Text("its directory could not be listed"))
+	} else {
+		v.What = backend.Textf("%s; so it was since %s", v.What, b.refusedAt.UTC().Format("15:04:05Z"))
 	}
 	return v
 }

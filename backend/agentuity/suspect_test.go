@@ -176,6 +176,9 @@ func TestNudgesAreLabelled(t *testing.T) {
 		`<shell: find the rpc-driver process and send it SIGUSR1>`: true,
 		`pkill --signal=10 -f rpc[-]driver`:                        true, `pkill --signal SIGUSR1 -f "[rR]pc-driver"`: true, `killall -s 10 rpc-driver.ts`: true, `pkill -USR1 -f "rpc-"'driver\.ts'`: true,
 		`sh -c 'for p in /proc/[0-9]*; do grep -q "rpc-driver" $p/cmdline && kill -n 10 ${p#/proc/}; done'`: true, `bun -e "process.kill(pid('rpc-driver.ts'), 'SIGUSR1')"`: true,
+		`sh -c pkill --signal 10 -f rpc-drive[r].ts`: true, `pgrep -f rpc-driver | xargs -r kill -USR1`: true, `bash -lc "p=$(pgrep -f '[r]pc-driver') && kill -USR1 $p"`: true,
+		`timeout 5 pkill -USR1 -f rpc-driver`: true, `python3 -c "import os, signal; os.kill(pid('rpc-driver'), signal.SIGUSR1)"`: true,
+		`bash -lc cat rpc-driver.ts | grep USR1`: false, `git commit -m pkill -USR1 rpc-driver.ts explained`: false, `bash -lc echo 'pkill -USR1 -f rpc-driver.ts' >> notes.md`: false,
 		`tail -10 rpc-driver.log`: false, `bun run rpc-driver.ts --port 10`: false,
 		`bun run /home/agentuity/client/driver/rpc-driver.ts`: false, `pkill -USR1 -f node`: false, `pkill -TERM -f rpc-driver.ts`: false, `ls`: false, `echo usr1`: false,
 	} {

@@ -33,7 +33,7 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		return c
 	}
 	switch {
-	case o.Works() && o.Unwell:
+	case o.Works() && (o.Unwell || o.StatusOnly()):
 		c.Tone, c.Mark = theme.Normal, theme.MarkNone
 	case o.Works() && len(o.NotTried()) > 0:
 		c.Short = backend.Text("healthy")
