@@ -24,6 +24,8 @@ type Made struct {
 	State   string    `json:"state"`
 	Process Process   `json:"process"`
 	At      time.Time `json:"at"`
+	// Identity is that of the plan's target: the sandbox is made like it.
+	Identity []Fact `json:"identity,omitempty"`
 }
 
 // Process tells one process from every other one: its number alone is used again.
@@ -38,6 +40,12 @@ type Maker interface{ Makes(Made) }
 
 // madeName begins the name of every sandbox that a plan makes.
 const madeName = "sandglass-"
+
+// IsMade reports whether a sandbox has a name that only plans give.
+func IsMade(name string) bool {
+	rest, is := strings.CutPrefix(name, madeName+string(Prove)+"-")
+	return is && IsDigest(rest)
+}
 
 // FactMakes is the fact of a record that names the sandbox which is made next.
 const FactMakes = "makes"
@@ -63,7 +71,7 @@ func (r *Run) making() (*Made, error) {
 		return nil, err
 	}
 	return &Made{Verb: p.Verb, Source: p.Source, Digest: p.Digest, Name: madeName + string(p.Verb) + "-" + p.Digest, State: state,
-		Process: c.opt.Self, At: c.opt.Now().UTC()}, nil
+		Process: c.opt.Self, At: c.opt.Now().UTC(), Identity: p.Targets[0].Identity}, nil
 }
 
 // identity names the state directory for as long as it exists.

@@ -285,7 +285,7 @@ func writeSilences(w io.Writer, r *reading) error {
 		fmt.Fprintf(&b, "%s  %s left  %s\n  covers %s now; %s: %s\n", s.ID, backend.Age(s.Until.Sub(r.now)), backend.Clean(s.Matchers.String(), 2000),
 			plural(s.Matches, "alert"), s.Owner, s.Reason)
 		if s.Matchers.Outdated() {
-			b.WriteString("  it names a cause as a former version of sandglass did: silence again\n")
+			b.WriteString("  it names a cause as a former version of Sandglass did: silence again\n")
 		}
 	}
 	_, err := io.WriteString(w, b.String())

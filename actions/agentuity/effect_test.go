@@ -34,6 +34,7 @@ type world struct {
 }
 
 func (w *world) SandboxBase(backend.ID) (base, org string)           { return w.url, "org_1" }
+func (w *world) RegionBases() []string                               { return []string{w.url} }
 func (w *world) HubBase() (base, org string, err error)              { return w.url, "org_1", nil }
 func (w *world) Directory() string                                   { return "/home/agentuity" }
 func (w *world) ID() string                                          { return "agentuity" }

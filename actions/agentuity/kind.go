@@ -27,6 +27,8 @@ func defaults() Options {
 // platform is the read ability of a source that says where its sandboxes and its Hub are.
 type platform interface {
 	SandboxBase(id backend.ID) (base, org string)
+	// RegionBases are the bases of all regions.
+	RegionBases() []string
 	HubBase() (base, org string, err error)
 	// Directory is the directory that shows whether a filesystem is there.
 	Directory() string

@@ -19,7 +19,7 @@ const (
 	// proveLeaves is the time that stays for the removal out of that which a run gives one effect.
 	proveLeaves  = 30 * time.Second
 	removeWithin = 25 * time.Second
-	written      = "sandglass wrote this"
+	written      = "Sandglass wrote this"
 	writtenFile  = "sandglass-prove"
 	labelPlan    = "sandglass_plan"
 	labelState   = "sandglass_state"
@@ -74,7 +74,7 @@ func (l proveReader) like(source string, q actions.Question) *backend.Sandbox {
 		}
 	}
 	for b := range q.State.Sandboxes.All() {
-		if b.Key.Source == source && b.Class == backend.SandboxRunning && !b.Runtime.IsEmpty() {
+		if b.Key.Source == source && b.Class == backend.SandboxRunning && !b.Runtime.IsEmpty() && !actions.IsMade(b.Name.String()) {
 			return b
 		}
 	}
@@ -131,9 +131,9 @@ func (p *proof) Do(ctx context.Context, t actions.Target, _ actions.Params) (act
 	if p.made.Name == "" {
 		return actions.Done{}, errors.New("the sandbox has no name: nothing was made")
 	}
-	suspect, _ := backend.NewID(fact(t, factSandbox))
+	suspect, _ := backend.NewID(fact(t.Identity, factSandbox))
 	base, org := p.factory.source.SandboxBase(suspect)
-	c, err := p.factory.client(ctx, base, cmp.Or(org, fact(t, factOrg)))
+	c, err := p.factory.client(ctx, base, cmp.Or(org, fact(t.Identity, factOrg)))
 	if err != nil {
 		return actions.Done{}, fmt.Errorf("nothing was sent: %w", err)
 	}
@@ -157,7 +157,7 @@ func (p *proof) Do(ctx context.Context, t actions.Target, _ actions.Params) (act
 	if p.sent {
 		if err := p.try(context.WithoutCancel(ctx), proofStep{"destroy", "", (*proof).remove}); err != nil {
 			done.Left = backend.Clean(p.made.Name, 120)
-			done.Notes = append(done.Notes, backend.Textf("%s is still there: the next start of sandglass on this state directory destroys it", done.Left))
+			done.Notes = append(done.Notes, backend.Textf("%s is still there: the next start of Sandglass on this state directory destroys it", done.Left))
 			failed = errors.Join(failed, err)
 		}
 	}
@@ -165,12 +165,12 @@ func (p *proof) Do(ctx context.Context, t actions.Target, _ actions.Params) (act
 	if failed != nil {
 		return done, failed
 	}
-	done.Proved, done.Text = true, backend.Textf("the platform works in the organisation %s with the runtime %s: %d steps in %s", cmp.Or(fact(t, factOrg), "of the key"), fact(t, factRuntime), len(p.steps), c.now().Sub(began).Round(time.Millisecond))
+	done.Proved, done.Text = true, backend.Textf("the platform works in the organisation %s with the runtime %s: %d steps in %s", cmp.Or(fact(t.Identity, factOrg), "of the key"), fact(t.Identity, factRuntime), len(p.steps), c.now().Sub(began).Round(time.Millisecond))
 	return done, nil
 }
 
-func fact(t actions.Target, name string) string {
-	for _, f := range t.Identity {
+func fact(of []actions.Fact, name string) string {
+	for _, f := range of {
 		if f.Name == name {
 			return f.Value
 		}
@@ -226,7 +226,7 @@ func runtimeOf(text string) (key, value string) {
 }
 
 func (p *proof) create(ctx context.Context) (backend.Safe, error) {
-	key, value := runtimeOf(fact(p.target, factRuntime))
+	key, value := runtimeOf(fact(p.target.Identity, factRuntime))
 	body := map[string]any{key: value, "name": p.made.Name, "timeout": map[string]string{"idle": "5m", "execution": "1m", "paused": "10m"},
 		"metadata": map[string]string{labelPlan: p.made.Digest, labelState: p.made.State}}
 	p.sent = true
@@ -327,58 +327,98 @@ func (p *proof) resume(ctx context.Context) (backend.Safe, error) {
 }
 
 func (p *proof) remove(ctx context.Context) (backend.Safe, error) {
-	return p.client.removeMade(ctx, p.made)
+	return p.client.removeMade(ctx, p.made, p.id)
 }
 
-// removeMade destroys a sandbox that a plan made, found by its name and by the labels in its metadata.
-func (c *client) removeMade(ctx context.Context, made actions.Made) (backend.Safe, error) {
+// removeMade destroys a sandbox that a plan made: the one that the platform named when it was made, and any that has the plan's
+// name. Each gets one DELETE, and is gone once the platform does not know it any more.
+func (c *client) removeMade(ctx context.Context, made actions.Made, id backend.ID) (backend.Safe, error) {
 	ctx, cancel := context.WithTimeout(ctx, removeWithin)
 	defer cancel()
+	told := map[backend.ID]bool{}
 	for {
-		id, found, err := c.find(ctx, made)
-		if err == nil && !found {
-			return backend.Text("the platform lists it no longer"), nil
+		left, err := c.ownOf(ctx, made, id)
+		if err == nil && len(left) == 0 {
+			return backend.Text("the platform knows it no longer"), nil
 		}
-		if err == nil {
-			var r *reply
-			if r, err = c.send(ctx, http.MethodDelete, "/sandbox/"+segment(id), nil, nil); err == nil && !r.ok() && r.Status != http.StatusNotFound {
+		ending := len(left) > 0
+		for _, x := range left {
+			ending = ending && x.ending
+			if told[x.id] || x.ending {
+				continue
+			}
+			r, failed := c.send(ctx, http.MethodDelete, "/sandbox/"+segment(x.id), nil, nil)
+			switch {
+			case failed != nil:
+				err = failed
+			case !r.ok() && r.Status != http.StatusNotFound:
 				err = errors.New(c.said(r))
+			default:
+				told[x.id] = true
 			}
 		}
-		if !wait(ctx, askAgain/2) {
-			return backend.Safe{}, cmp.Or(err, errors.New("the platform still lists it"))
+		if wait(ctx, askAgain/2) {
+			continue
 		}
+		if ending {
+			return backend.Text("the platform is stopping it"), nil
+		}
+		return backend.Safe{}, cmp.Or(err, errors.New("the platform still knows it"))
 	}
 }
 
-// find looks for the sandbox of a plan among those of its name.
-func (c *client) find(ctx context.Context, made actions.Made) (backend.ID, bool, error) {
+// madeBox is a sandbox of a plan that the platform still knows.
+type madeBox struct {
+	id     backend.ID
+	ending bool
+}
+
+// ownOf looks for the sandboxes of a plan: by the id that the platform gave it, where that is known, and by the plan's name.
+func (c *client) ownOf(ctx context.Context, made actions.Made, id backend.ID) ([]madeBox, error) {
 	r, err := c.send(ctx, http.MethodGet, "/sandbox", url.Values{"name": {made.Name}, "limit": {"100"}}, nil)
 	if err != nil {
-		return backend.ID{}, false, err
+		return nil, err
 	}
 	if !r.ok() {
-		return backend.ID{}, false, errors.New(c.said(r))
+		return nil, errors.New(c.said(r))
+	}
+	var ids []backend.ID
+	if !id.IsZero() {
+		ids = append(ids, id)
 	}
 	for n := range r.data.Get("sandboxes").Elements() {
 		name, _ := n.Get("name").Text()
-		status, _ := n.Get("status").Text()
 		raw, _ := n.Get("sandboxId").Text()
-		id, err := backend.NewID(raw)
-		if err != nil || name != made.Name || status == "terminated" || status == "deleted" || status == "stopping" {
-			continue
-		}
-		full, err := c.send(ctx, http.MethodGet, "/sandbox/"+segment(id), nil, nil) // lists carry no metadata
-		if err != nil {
-			return id, false, err
-		}
-		plan, _ := full.data.Get("metadata").Get(labelPlan).Text()
-		state, _ := full.data.Get("metadata").Get(labelState).Text()
-		if full.ok() && plan == made.Digest && state == made.State {
-			return id, true, nil
+		if x, err := backend.NewID(raw); err == nil && name == made.Name && x != id {
+			ids = append(ids, x)
 		}
 	}
-	return backend.ID{}, false, nil
+	var out []madeBox
+	for _, x := range ids {
+		full, err := c.send(ctx, http.MethodGet, "/sandbox/"+segment(x), nil, nil) // lists carry no metadata
+		switch {
+		case err != nil:
+			return nil, err
+		case full.Status == http.StatusNotFound || full.Status == http.StatusGone:
+			continue
+		case !full.ok():
+			return nil, errors.New(c.said(full))
+		}
+		status := full.text("status")
+		if status == "terminated" || status == "deleted" || x != id && foreign(full, made) {
+			continue
+		}
+		out = append(out, madeBox{x, status == "stopping" || status == "deleting"})
+	}
+	return out, nil
+}
+
+// foreign reports whether a sandbox of a plan's name says that it is of another plan or state directory. A platform may give no
+// metadata back: the plan's name is its digest, which no other plan has.
+func foreign(r *reply, made actions.Made) bool {
+	plan, has := r.data.Get("metadata").Get(labelPlan).Text()
+	state, _ := r.data.Get("metadata").Get(labelState).Text()
+	return has && (plan != made.Digest || state != made.State)
 }
 
 // madeReader looks for a sandbox that a former process made.
@@ -387,29 +427,42 @@ type madeReader struct {
 	made    actions.Made
 }
 
-// Look finds it in the first region: its process is gone, and with it what it knew.
+// Look finds it in any region: its process is gone, and with it what it knew.
 func (l madeReader) Look(ctx context.Context, q actions.Question) []actions.Candidate {
 	out := make([]actions.Candidate, len(q.Keys))
 	for i, k := range q.Keys {
 		out[i] = actions.Candidate{Key: k, Label: backend.Clean(l.made.Name, 120), Name: l.made.Name, Useless: true}
-		base, org := l.factory.source.SandboxBase(backend.ID{})
-		c, err := l.factory.client(ctx, base, org)
-		if err != nil {
-			out[i].Why, out[i].Undecided = backend.Clean(err.Error(), 300), true
-			continue
-		}
-		id, found, err := c.find(ctx, l.made)
-		_ = c.close() // idle connections; nothing is lost
+		var found []madeBox
+		err := l.factory.eachRegion(ctx, l.made, func(c *client) error {
+			more, err := c.ownOf(ctx, l.made, backend.ID{})
+			found = append(found, more...)
+			return err
+		})
 		switch {
+		case len(found) > 0:
+			out[i].Identity = []actions.Fact{{Name: "id", Value: found[0].id.Raw()}}
 		case err != nil:
 			out[i].Why, out[i].Undecided = backend.Clean(err.Error(), 300), true
-		case !found:
-			out[i].Why, out[i].Ended = backend.Text("the platform lists it no longer"), true
 		default:
-			out[i].Identity = []actions.Fact{{Name: "id", Value: id.Raw()}}
+			out[i].Why, out[i].Ended = backend.Text("the platform lists it no longer"), true
 		}
 	}
 	return out
+}
+
+// eachRegion asks every region of the source in the organisation of what a plan made.
+func (f *factory) eachRegion(ctx context.Context, made actions.Made, ask func(*client) error) error {
+	_, org := f.source.SandboxBase(backend.ID{})
+	var failed error
+	for _, base := range f.source.RegionBases() {
+		c, err := f.client(ctx, base, cmp.Or(org, fact(made.Identity, factOrg)))
+		if err == nil {
+			err = ask(c)
+			_ = c.close() // idle connections; nothing is lost
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
 }
 
 // removal destroys a sandbox that a former process made.
@@ -419,15 +472,13 @@ type removal struct {
 }
 
 // Do destroys it.
-func (r *removal) Do(ctx context.Context, _ actions.Target, _ actions.Params) (actions.Done, error) {
-	base, org := r.factory.source.SandboxBase(backend.ID{})
-	c, err := r.factory.client(ctx, base, org)
-	if err != nil {
-		return actions.Done{}, fmt.Errorf("nothing was sent: %w", err)
-	}
-	defer func() { _ = c.close() }() // idle connections; nothing is lost
-	said, err := c.removeMade(ctx, r.made)
-	return actions.Done{Text: said, Proved: err == nil}, err
+func (r *removal) Do(ctx context.Context, _ actions.Target, _ actions.Params) (done actions.Done, err error) {
+	err = r.factory.eachRegion(ctx, r.made, func(c *client) (err error) {
+		done.Text, err = c.removeMade(ctx, r.made, backend.ID{})
+		return err
+	})
+	done.Proved = err == nil
+	return done, err
 }
 
 // Close has nothing to release.

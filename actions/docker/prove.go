@@ -29,7 +29,7 @@ const (
 	proveLeaves = 40 * time.Second
 	// removeWithin bounds the removal, which is tried again while the engine is still busy with the container.
 	removeWithin = 30 * time.Second
-	written      = "sandglass wrote this"
+	written      = "Sandglass wrote this"
 )
 
 // proof tries an engine on a container of its own.
@@ -102,7 +102,7 @@ func (p *proof) Do(ctx context.Context, t actions.Target, _ actions.Params) (act
 	}
 	done := actions.Done{Steps: p.steps, Left: left}
 	if !left.IsEmpty() {
-		done.Notes = append(done.Notes, backend.Textf("%s is still there: the next start of sandglass on this state directory removes it, or docker rm -f -v %s", left, left))
+		done.Notes = append(done.Notes, backend.Textf("%s is still there: the next start of Sandglass on this state directory removes it, or docker rm -f -v %s", left, left))
 	}
 	if failed != nil {
 		return done, failed

@@ -128,17 +128,17 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", name)
 	}
 	rescue := func() {
-		d.do("Rescue what can be read: sandglass do rescue %s. It fails while the mount is gone.", name)
+		d.do("Rescue what can be read: sandglass rescue %s. It fails while the mount is gone.", name)
 	}
 	pause := func() {
-		d.do("Last try: sandglass do pause %s, then resume. It may overwrite the last good checkpoint or end the sandbox.", name)
+		d.do("Last try: sandglass pause %s, then resume. It may overwrite the last good checkpoint or end the sandbox.", name)
 	}
 	replace := func() {
-		d.do("Replace it: sandglass do replace %s. New id; memory, env values and unsaved files are lost. Keep the old one for support.", name)
+		d.do("Replace it: sandglass replace %s. New id; memory, env values and unsaved files are lost. Keep the old one for support.", name)
 	}
-	destroy := func() { d.do("Destroy it last: sandglass do destroy %s (cannot be undone)", name) }
+	destroy := func() { d.do("Destroy it last: sandglass destroy %s (cannot be undone)", name) }
 	wake := func() {
-		d.do("Wake it when its files can be listed: sandglass do wake %s. The hub waits 120 s for the driver.", session)
+		d.do("Wake it when its files can be listed: sandglass wake %s. The hub waits 120 s for the driver.", session)
 	}
 	switch {
 	case d.is("many") && s.alert != nil && s.alert.SubjectCount > 1 && strings.HasPrefix(s.alert.Cause.String(), "region "):
@@ -198,8 +198,8 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.NoReset = backend.Safe{}
 		d.conclude("Its platform removes it soon. %s.", d.fact("reaped"))
 		d.dont("Don't let it sleep on if its files are needed.")
-		d.do("Resume it: sandglass do resume %s (bills it from then on)", name)
-		d.do("Rescue its files then: sandglass do rescue %s", name)
+		d.do("Resume it: sandglass resume %s (bills it from then on)", name)
+		d.do("Rescue its files then: sandglass rescue %s", name)
 	case d.is("resume"):
 		d.conclude("Its newest resume may be unfinished. %s.", d.fact("resume"))
 		d.dont("Don't take its status for health.")

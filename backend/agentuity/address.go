@@ -17,6 +17,17 @@ func (s *Source) SandboxBase(id backend.ID) (base, org string) {
 	return r.place.base, s.opt.Org
 }
 
+// RegionBases are the bases of all regions, in the order of the configuration.
+func (s *Source) RegionBases() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]string, len(s.regions))
+	for i, r := range s.regions {
+		out[i] = r.place.base
+	}
+	return out
+}
+
 // HubBase is the base of the Hub, once it is known.
 func (s *Source) HubBase() (base, org string, err error) {
 	s.mu.Lock()

@@ -10,7 +10,7 @@ import (
 )
 
 // errNoDirectories says why scratch directories are not read here: their identity is an inode, their owner a user number.
-var errNoDirectories = errors.New("scratch directories are not read on Windows: run sandglass on the Unix host, or in the WSL, that has them")
+var errNoDirectories = errors.New("scratch directories are not read on Windows: run Sandglass on the Unix host, or in the WSL, that has them")
 
 // Dir is a directory that cannot be opened here.
 type Dir struct{}
