@@ -104,7 +104,7 @@ func (p *Program) ackCommand(s *shared) *cobra.Command {
 		Long: `Acknowledge the alert with this id, as get alerts -o wide and check print it. Any
 part of an id that no other alert has is enough.
 
-It is known on this host only, to every sandglass with the same state directory.
+It is known on this host only, to every Sandglass with the same state directory.
 It ends when the alert resolves, and lapses when its time is over or the alert
 becomes more severe or has ten times as many subjects. --back ends it.`,
 		ValidArgsFunction: p.completeAlerts(s),
