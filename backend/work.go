@@ -48,14 +48,21 @@ type Bounds struct {
 // StatusWord returns the platform's word.
 func (w *Work) StatusWord() Safe { return w.Reported }
 
-func (w *Work) work() *Work { return w }
+// Worker is an entity that is a piece of work: an execution, a job.
+type Worker interface {
+	Entity
+	AsWork() *Work
+}
+
+// AsWork is what executions and jobs have in common.
+func (w *Work) AsWork() *Work { return w }
 
 // carryWork bounds the times that the platform does not report by those of the readings.
 func carryWork(next, old Entity, seen Bounds) {
-	w, was := next.(interface{ work() *Work }).work(), WorkClass("")
+	w, was := next.(Worker).AsWork(), WorkClass("")
 	w.Seen = WorkSeen{Queued: seen}
 	if old != nil {
-		before := old.(interface{ work() *Work }).work()
+		before := old.(Worker).AsWork()
 		w.Seen, was = before.Seen, before.Class
 	}
 	begun := func(c WorkClass) bool { return c == WorkRunning || c.Ended() }
@@ -70,9 +77,9 @@ func carryWork(next, old Entity, seen Bounds) {
 // workEnded is the event of a piece of work that failed or was cancelled since the reading before. What succeeds is left
 // to the history of the work: a fleet completes too much for a timeline.
 func workEnded(next, old Entity) (Event, bool) {
-	w, was := next.(interface{ work() *Work }).work(), WorkClass("")
+	w, was := next.(Worker).AsWork(), WorkClass("")
 	if old != nil {
-		was = old.(interface{ work() *Work }).work().Class
+		was = old.(Worker).AsWork().Class
 	}
 	if w.Class != WorkFailed && w.Class != WorkCancelled || w.Class == was || w.Seen.Ended.Earliest.IsZero() {
 		return Event{}, false
@@ -88,7 +95,7 @@ func workEnded(next, old Entity) (Event, bool) {
 	return Event{Kind: EventPlatform, At: w.Ended().Latest, Source: k.Source, Subject: k, Name: string(w.Class), Text: text}, true
 }
 
-func forgetWork(e Entity) { e.(interface{ work() *Work }).work().Seen = WorkSeen{} }
+func forgetWork(e Entity) { e.(Worker).AsWork().Seen = WorkSeen{} }
 
 func (w *Work) parentKind() Kind { return w.Within }
 

@@ -258,9 +258,9 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) strin
 		}
 	}
 	l := kit.NewLine(f.Theme, w)
-	gap := 1
-	if w >= 80 {
-		gap = 2
+	gap := 2
+	if w < 80 || tabWidth(w, gap, screens, current) < whole {
+		gap = 1
 	}
 	most := tabWidth(w, gap, screens, current)
 	for _, s := range screens {
@@ -273,9 +273,12 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) strin
 	return l.String()
 }
 
+// whole is the width in which the name of every screen fits.
+const whole = 20
+
 // tabWidth is how many cells the name of a screen gets so that all of them fit; that of the one that is shown is whole.
 func tabWidth(w, gap int, screens []views.Screen, current views.Screen) int {
-	const whole, least = 20, 3
+	const least = 3
 	for most := whole; most > least; most-- {
 		used := 0
 		for _, s := range screens {

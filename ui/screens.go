@@ -3,8 +3,10 @@ package ui
 import (
 	"sandglass/views"
 	alertsview "sandglass/views/alerts"
+	"sandglass/views/executions"
 	"sandglass/views/keys"
 	"sandglass/views/sandboxes"
+	"sandglass/views/sessions"
 	"sandglass/views/sources"
 	"sandglass/views/timeline"
 	"sandglass/views/tmpdirs"
@@ -18,9 +20,11 @@ func screens() []views.Screen {
 		alertsview.New(),
 		workspaces.New(),
 		sandboxes.New(),
+		sessions.New(),
 		tmpdirs.New(),
 		timeline.New(),
 		sources.New(),
+		executions.New(),
 	}
 }
 

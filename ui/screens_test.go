@@ -21,13 +21,13 @@ import (
 
 // A screen that is in the table has its tab, its number key, its command and its line in help and docs/keys.md.
 func TestANewScreenIsOneLine(t *testing.T) {
-	extra := browse.New(browse.Config[views.Event]{Number: 4, Name: "Extra", Set: subjects.Events(), Nothing: func(*views.Frame) *kit.Doc {
+	extra := browse.New(browse.Config[views.Event]{Number: 5, Name: "Extra", Set: subjects.Events(), Nothing: func(*views.Frame) *kit.Doc {
 		d := &kit.Doc{}
 		d.Line(kit.Span{Text: "the extra screen"})
 		return d
 	}})
 	table := append(screens(), extra)
-	if doc := keysMarkdown(keys.Bindings(screenNames(table))); !strings.Contains(doc, "- `4` screen Extra\n") {
+	if doc := keysMarkdown(keys.Bindings(screenNames(table))); !strings.Contains(doc, "- `5` screen Extra\n") {
 		t.Errorf("docs/keys.md would not name it:\n%s", doc)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -44,12 +44,12 @@ func TestANewScreenIsOneLine(t *testing.T) {
 			}
 		}
 		typed := func(r rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: r, Text: string(r)} }
-		see("the tabs", "4 Extra")
+		see("the tabs", "5 Extra")
 		see("help", "screen Extra", typed('?'))
 		see("the palette", "extra", typed(':'), typed('e'), typed('x'), typed('t'), typed('r'))
 		see("the palette's command", "the extra screen", tea.KeyPressMsg{Code: tea.KeyEnter})
 		see("another screen", "eviction-storm", typed('1'))
-		see("its number key", "the extra screen", typed('4'))
+		see("its number key", "the extra screen", typed('5'))
 	})
 }
 

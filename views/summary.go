@@ -15,7 +15,8 @@ type Summary struct {
 	Sandboxes, Broken   int  // without machines that are merely listed
 	Framework           bool // some source reads an agent framework
 	Containers          bool // some of them are no sandboxes
-	Tmpdirs             int
+	Tmpdirs, Sessions   int
+	Work                int // executions and jobs
 	Critical, Warning   int // firing and held, neither silenced nor behind another line
 	Info                int // likewise
 	Held                int // behind the line of a source that is not read, and not silenced
@@ -32,7 +33,8 @@ func (s *Summary) Machines() (one, many string) {
 
 // Summarise counts a State and a Board.
 func Summarise(c *Snapshot) *Summary {
-	s := &Summary{Workspaces: c.State.Workspaces.Len(), Tmpdirs: c.State.Tmpdirs.Len(), Framework: c.State.WatchesFramework()}
+	s := &Summary{Workspaces: c.State.Workspaces.Len(), Tmpdirs: c.State.Tmpdirs.Len(), Sessions: c.State.Sessions.Len(),
+		Work: c.State.Executions.Len() + c.State.Jobs.Len(), Framework: c.State.WatchesFramework()}
 	for _, h := range c.State.Sources {
 		switch h.Status {
 		case fleet.StatusAbsent:

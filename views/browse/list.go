@@ -34,9 +34,9 @@ type Config[R any] struct {
 	Number int
 	Name   string
 	Set    *subjects.Set[R]
-	// Kind is that of the rows. With Follows, rows are entities and single changes of a State are applied; otherwise all
+	// Kinds are those of the rows. With Follows, rows are entities and single changes of a State are applied; otherwise all
 	// rows are read from every State, which is right for short lists.
-	Kind    backend.Kind
+	Kinds   []backend.Kind
 	Follows bool
 	// Strip draws lines above the table; nil: none.
 	Strip func(f *views.Frame, w int) []string
@@ -207,7 +207,7 @@ func (l *List[R]) changes(s *fleet.State) ([]kit.Change[backend.Key, R], bool) {
 	}
 	var out []kit.Change[backend.Key, R]
 	note := func(k backend.Key) {
-		if k.Kind == l.cfg.Kind {
+		if slices.Contains(l.cfg.Kinds, k.Kind) {
 			row, ok := s.Entity(k).(R)
 			out = append(out, kit.Change[backend.Key, R]{Key: k, Row: row, Gone: !ok})
 		}

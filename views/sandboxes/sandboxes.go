@@ -12,7 +12,7 @@ import (
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Sandbox]{
-		Number: 3, Name: "Sandboxes", Set: subjects.Sandboxes(), Kind: backend.KindSandbox,
+		Number: 3, Name: "Sandboxes", Set: subjects.Sandboxes(), Kinds: []backend.Kind{backend.KindSandbox},
 		Follows: true,
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputContainers, "No sandboxes",

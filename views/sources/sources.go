@@ -15,7 +15,7 @@ import (
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*fleet.SourceHealth]{
-		Number: 9, Name: "Sources", Set: subjects.Sources(), Kind: backend.KindSource,
+		Number: 9, Name: "Sources", Set: subjects.Sources(), Kinds: []backend.Kind{backend.KindSource},
 		Pane: func(f *views.Frame, h *fleet.SourceHealth, room browse.Room) *kit.Doc {
 			return subjects.SourcePane(h, f, room != browse.Tight, room != browse.Beside)
 		},

@@ -56,7 +56,13 @@ func (w *writer) hub(h *backend.HubSession) {
 	w.text("trace", h.Trace)
 	w.text("mode", h.Mode)
 	w.text("bucket", h.Bucket)
-	w.yes("sandbox connected", h.Connected)
+	if open, known := h.Connected.Get(); known {
+		word := "no"
+		if open {
+			word = "yes"
+		}
+		w.Field("connected", normal(word), dim("  its sandbox to the Hub, as the Hub's list says"))
+	}
 	switch {
 	case !h.NoDriverSince.IsZero():
 		w.tone("driver", theme.Warn, "none for at least "+backend.Age(w.f.Now.Sub(h.NoDriverSince)))
@@ -75,9 +81,6 @@ func (w *writer) hub(h *backend.HubSession) {
 	}
 	w.at("last activity", h.LastActivity, "")
 	w.yes("can be woken", h.Wakeable)
-	if !h.Sandbox.IsZero() && w.f.State != nil {
-		w.sandboxNamed(h.Sandbox)
-	}
 }
 
 // joinedBy says what names the session of a sandbox.

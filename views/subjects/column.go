@@ -122,6 +122,8 @@ type Set[R any] struct {
 	Key func(R) backend.Key
 	// Text is what a filter's bare word is searched in.
 	Text func(R) string
+	// Named is searched too: names that only a State has. nil: none.
+	Named func(R, *views.Snapshot) string
 	// Muted rows are dimmed: what is merely listed.
 	Muted func(R) bool
 	// Stale rows show values of an older reading, because newer ones failed. nil: none.
@@ -188,7 +190,12 @@ func (c *Cursor[R]) Measure(name string) (float64, bool) {
 }
 
 // Text is what bare words are searched in.
-func (c *Cursor[R]) Text() string { return c.set.Text(c.Row) }
+func (c *Cursor[R]) Text() string {
+	if c.set.Named != nil {
+		return c.set.Text(c.Row) + " " + c.set.Named(c.Row, c.ctx)
+	}
+	return c.set.Text(c.Row)
+}
 
 // Cell returns what the i-th column shows.
 func (c *Cursor[R]) Cell(i int) Cell { return c.set.Columns[i].Cell(c.Row, c.ctx) }

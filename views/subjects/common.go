@@ -78,6 +78,12 @@ func wide[R any](c Column[R]) Column[R] {
 	return c
 }
 
+// narrow offers a column only where there is too little room for the wide ones.
+func narrow[R any](c Column[R]) Column[R] {
+	c.Where = NarrowOnly
+	return c
+}
+
 // numColumn shows a number; key tells whether it is known.
 func numColumn[R any](c Column[R], key func(R) SortKey, show func(R) string, notApplicable func(R) bool) Column[R] {
 	c.Align, c.Descending = Right, true

@@ -1,35 +1,26 @@
 package subjects
 
 import (
-	"iter"
-
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
-	"sandglass/views/theme"
 )
 
 // Executions are what sandboxes and sessions carry out on request.
-func Executions() *Set[*backend.Execution] {
-	type row = *backend.Execution
-	return workSet(backend.KindExecution, func(s *fleet.State) iter.Seq[row] { return s.Executions.All() },
-		func(x row) *backend.Work { return &x.Work },
-		textColumn(Column[row]{Name: "type", Title: "TYPE", Help: "what is requested, in the platform's word", Min: 5, Ideal: 11, Priority: 5},
-			theme.Normal, func(x row) backend.Safe { return x.Type }))
-}
+func Executions() *Set[backend.Worker] { return workSet("executions", backend.KindExecution) }
 
 type executionKind struct{ base }
+
+func (executionKind) name(k backend.Key, _ *views.Snapshot) backend.Safe { return k.ID.Safe() }
 
 func (executionKind) listing() Listing { return Executions().Listing() }
 
 func (executionKind) details(w *writer, k backend.Key) bool {
-	return write(w, w.f.State.Executions.Get(k), func(x *backend.Execution) { w.work(x, &x.Work, x.Type) })
+	return write(w, w.f.State.Executions.Get(k), func(x *backend.Execution) { w.work(x, x.Type) })
 }
 
 func (executionKind) row(w *writer, e backend.Entity) []kit.Span {
-	x := e.(*backend.Execution)
-	return w.workRow(&x.Meta, &x.Work)
+	return w.workRow(e.(backend.Worker))
 }
 
 func (executionKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {

@@ -1,31 +1,26 @@
 package subjects
 
 import (
-	"iter"
-
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 )
 
 // Jobs are commands that run in the background of sandboxes and sessions.
-func Jobs() *Set[*backend.Job] {
-	return workSet(backend.KindJob, func(s *fleet.State) iter.Seq[*backend.Job] { return s.Jobs.All() },
-		func(x *backend.Job) *backend.Work { return &x.Work })
-}
+func Jobs() *Set[backend.Worker] { return workSet("jobs", backend.KindJob) }
 
 type jobKind struct{ base }
+
+func (jobKind) name(k backend.Key, _ *views.Snapshot) backend.Safe { return k.ID.Safe() }
 
 func (jobKind) listing() Listing { return Jobs().Listing() }
 
 func (jobKind) details(w *writer, k backend.Key) bool {
-	return write(w, w.f.State.Jobs.Get(k), func(x *backend.Job) { w.work(x, &x.Work, backend.Safe{}) })
+	return write(w, w.f.State.Jobs.Get(k), func(x *backend.Job) { w.work(x, backend.Safe{}) })
 }
 
 func (jobKind) row(w *writer, e backend.Entity) []kit.Span {
-	x := e.(*backend.Job)
-	return w.workRow(&x.Meta, &x.Work)
+	return w.workRow(e.(backend.Worker))
 }
 
 func (jobKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {

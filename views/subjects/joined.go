@@ -32,7 +32,8 @@ func (w *writer) owner(source string, id backend.ID) {
 	w.Field("session", sessionKind{}.row(w, s)...)
 }
 
-func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) {
+// sandboxesOf lists sandboxes and returns those that it lists.
+func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) (listed []backend.Key) {
 	n := 0
 	for b := range w.f.State.Sandboxes.All() {
 		if !match(b) {
@@ -41,6 +42,7 @@ func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) {
 		if n++; n <= 5 {
 			w.to(b.Key)
 			w.Field(label(n, "sandbox"), w.sandboxSpans(b)...)
+			listed = append(listed, b.Key)
 		}
 	}
 	switch {
@@ -49,6 +51,7 @@ func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) {
 	case n > 5:
 		w.Field("", dim("and "+kit.Number(n-5)+" more"))
 	}
+	return listed
 }
 
 // sandboxNamed shows the sandbox of a raw id.

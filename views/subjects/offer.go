@@ -228,7 +228,7 @@ func (w *writer) doable(key backend.Key) {
 		w.Field("look", kit.Span{Tone: theme.Accent, Text: ":"}, kit.Span{Tone: theme.Strong, Text: "doctor"}, normal("  tries every read route of "+key.Source+", and writes a redacted sample"))
 	}
 	if w.Len() == before && w.f.Acting.Abilities != nil {
-		w.Field("act", dim("nothing: Sandglass has no verb for a "+noun(key.Kind)+" of this source"))
+		w.Field("act", dim("nothing: Sandglass has no verb for "+key.Kind.Spec().Plural+" of this source"))
 	}
 	if ok {
 		w.reading(page.Incident, "")

@@ -62,7 +62,6 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.owner(b.Key.Source, b.Session)
 	w.joinedBy(b)
 	w.workspaceOf(b.Session, b.Workspace)
-	w.parts(b.Key)
 	for i, m := range b.Mounts {
 		ro := ", writable"
 		if m.ReadOnly {
@@ -70,6 +69,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 		}
 		w.Field(label(i+1, "mounts"), normal(fmt.Sprintf("%s on %s", m.Source, m.Destination)), dim("  "+m.Type.String()+ro))
 	}
+	w.workIn(b.Key)
 	w.lifecycle(b)
 	w.history(&b.Meta)
 	w.extra("Labels", b.Labels)

@@ -20,13 +20,16 @@ func Sessions() *Set[*backend.Session] {
 		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Sessions.All() },
 		Key:  func(s row) backend.Key { return s.Key },
 		Text: func(s row) string {
-			return s.Key.Safe().String() + " " + s.Status.String() + " " + s.Tenant.String() + " " + s.AnswerText.String() + " " + s.Key.Source
+			return s.Key.Safe().String() + " " + s.Status.String() + " " + s.Tenant.String() + " " + sessionProblem(s).String() + " " +
+				hubOf(s).Label.String() + " " + s.Key.Source
 		},
-		Stale: func(s row, c *views.Snapshot) bool { return c.Stale(&s.Meta) },
+		Named:       func(s row, c *views.Snapshot) string { return sandboxesIn(s, c.State).String() },
+		Stale:       func(s row, c *views.Snapshot) bool { return c.Stale(&s.Meta) },
+		DefaultSort: "alert",
 		Columns: []Column[row]{
-			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "its id", Min: 12, Ideal: 24, Flex: 1, Priority: 0},
+			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "its id", Min: 14, Ideal: 24, Flex: 1, Priority: 0},
 				theme.Normal, func(s row) backend.ID { return s.Key.ID }),
-			{Name: "running", Title: "RUNNING", Help: "whether a run loop is active now", Min: 9, Ideal: 9, Priority: 0, Descending: true,
+			{Name: "running", Title: "RUNNING", Help: "whether a run loop is active now", Min: 9, Ideal: 9, Priority: 6, Descending: true,
 				Cell: func(s row, _ *views.Snapshot) Cell { return RunningCell(s) },
 				Sort: func(s row, _ *views.Snapshot) SortKey {
 					r, ok := s.Running.Get()
@@ -36,20 +39,37 @@ func Sessions() *Set[*backend.Session] {
 					}
 					return k
 				}},
-			textColumn(Column[row]{Name: "status", Title: "STATUS", Help: "the list route's own word", Min: 8, Ideal: 10, Priority: 1},
-				theme.Normal, func(s row) backend.Safe { return s.Status }),
-			textColumn(Column[row]{Name: "answer", Title: "ANSWER", Help: "what its health route last answered", Min: 8, Ideal: 10, Priority: 2},
+			{Name: "status", Title: "STATUS", Help: "the list route's own word", Min: 8, Ideal: 10, Priority: 1,
+				Cell: func(s row, _ *views.Snapshot) Cell { return sessionStatus(s) },
+				Sort: func(s row, _ *views.Snapshot) SortKey { return sortText(s.Status.String()) }},
+			{Name: "driver", Title: "DRIVER", Help: "of a Hub's session: since when a driver leads it, or for how long at least none did", Min: 9, Ideal: 14, Priority: 2, Descending: true,
+				Needed: ofHub,
+				Cell:   func(s row, c *views.Snapshot) Cell { return driverCell(s.Hub, c.Now) },
+				Sort:   func(s row, c *views.Snapshot) SortKey { return driverOrder(s.Hub, c.Now) }},
+			{Name: "sandbox", Title: "SANDBOX", Help: "its sandbox by name, or how many it has", Min: 12, Ideal: 18, Flex: 1, Priority: 4, IDs: true,
+				Cell: func(s row, c *views.Snapshot) Cell { return shown(sandboxesIn(s, c.State)) },
+				Sort: func(s row, c *views.Snapshot) SortKey { return sortText(sandboxesIn(s, c.State).String()) }},
+			sessionAlerts(2),
+			textColumn(Column[row]{Name: "answer", Title: "ANSWER", Help: "what its health route last answered", Min: 8, Ideal: 10, Priority: 5},
 				theme.Normal, func(s row) backend.Safe { return plain(string(s.Answer)) }),
-			textColumn(Column[row]{Name: "problem", Title: "PROBLEM", Help: "what is wrong with that answer", Min: 10, Ideal: 30, Flex: 2, Priority: 3},
-				theme.Warn, func(s row) backend.Safe { return s.AnswerText }),
+			textColumn(Column[row]{Name: "problem", Title: "PROBLEM", Help: "what is wrong with that answer, or the last error that its Hub keeps", Min: 10, Ideal: 30, Flex: 2, Priority: 5},
+				theme.Warn, sessionProblem),
+			textColumn(Column[row]{Name: "label", Title: "LABEL", Help: "what its Hub calls it", Min: 10, Ideal: 20, Flex: 1, Priority: 8, Where: WideOnly},
+				theme.Normal, func(s row) backend.Safe { return hubOf(s).Label }),
+			numColumn(Column[row]{Name: "participants", Title: "PARTICIPANTS", Brief: "PART", Help: "connections to a Hub's session, its driver included", Min: 4, Ideal: 12, Priority: 9, Where: WideOnly},
+				func(s row) SortKey {
+					return SortKey{Num: float64(len(hubOf(s).Participants)), Unknown: hubOf(s).DriverAt.IsZero()}
+				},
+				func(s row) string { return kit.Number(len(s.Hub.Participants)) },
+				func(s row) bool { return s.Hub == nil }),
 			textColumn(Column[row]{Name: "tenant", Title: "TENANT", Help: "whose run it is", Min: 8, Ideal: 12, Priority: 6},
 				theme.Normal, func(s row) backend.Safe { return s.Tenant }),
 			textColumn(Column[row]{Name: "version", Title: "VERSION", Help: "the framework's version, and the SDK's where it is known", Min: 7, Ideal: 9, Priority: 7, Where: WideOnly},
 				theme.Dim, func(s row) backend.Safe { return s.Versions() }),
-			sourceColumn(func(s row) string { return s.Key.Source }, 5),
-			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it started", Min: 4, Ideal: 5, Priority: 2},
+			sourceColumn(func(s row) string { return s.Key.Source }, 7),
+			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it started", Min: 4, Ideal: 5, Priority: 3},
 				func(s row) backend.Value[time.Time] { return s.StartedAt }),
-			readColumn(func(s row) *backend.Meta { return &s.Meta }, 4),
+			readColumn(func(s row) *backend.Meta { return &s.Meta }, 8),
 		},
 	}
 }
@@ -99,8 +119,13 @@ func (w *writer) session(s *backend.Session) {
 	if n > 12 {
 		w.Field("", dim("and "+kit.Number(n-12)+" more"))
 	}
-	w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == s.Key.ID })
-	w.parts(s.Key)
+	work := []backend.Key{s.Key}
+	if id := hubOf(s).Sandbox; !id.IsZero() && len(w.f.State.SandboxesOf(s.Key.ID)) == 0 {
+		w.sandboxNamed(id)
+	} else {
+		work = append(work, w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == s.Key.ID })...)
+	}
+	w.workIn(work...)
 	w.history(&s.Meta)
 	w.raw(&s.Meta)
 }

@@ -5,131 +5,17 @@ import (
 	"iter"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
-	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
-	"sandglass/views/theme"
 )
 
-// worker is an entity that is a piece of work: an execution, a job.
-type worker interface {
-	backend.Entity
-	Queued() backend.Bounds
-	Started() backend.Bounds
-	Ended() backend.Bounds
-}
-
-// workSet is what lists of work show; more are columns of the kind's own, behind the command.
-func workSet[R worker](kind backend.Kind, rows func(*fleet.State) iter.Seq[R], work func(R) *backend.Work, more ...Column[R]) *Set[R] {
-	meta := func(r R) *backend.Meta { return r.EntityMeta() }
-	id := idColumn(Column[R]{Name: string(kind), Title: strings.ToUpper(kind.Spec().Name), Help: "its id", Min: 10, Ideal: 16, Flex: 1, Priority: 0},
-		theme.Normal, func(r R) backend.ID { return meta(r).Key.ID })
-	columns := []Column[R]{
-		id,
-		{Name: "state", Title: "STATE", Help: "the platform's own word", Min: 9, Ideal: 11, Priority: 0, Descending: true,
-			Cell: func(r R, _ *views.Snapshot) Cell { return workCell(work(r)) },
-			Sort: func(r R, _ *views.Snapshot) SortKey {
-				return SortKey{Num: workRank(work(r).Class), Text: work(r).Reported.String()}
-			}},
-		textColumn(Column[R]{Name: "class", Title: "CLASS", Help: "what that word means: queued, running, succeeded, failed, cancelled or unknown",
-			Min: 9, Ideal: 9, Priority: 9, Where: Extra}, theme.Dim, func(r R) backend.Safe { return plain(string(work(r).Class)) }),
-		textColumn(Column[R]{Name: "command", Title: "COMMAND", Help: "what runs", Min: 16, Ideal: 40, Flex: 4, Priority: 1},
-			theme.Normal, func(r R) backend.Safe { return work(r).Command }),
-	}
-	columns = append(columns, more...)
-	columns = append(columns,
-		textColumn(Column[R]{Name: "error", Title: "ERROR", Help: "why the platform says that it failed", Min: 12, Ideal: 24, Flex: 2, Priority: 4},
-			theme.Normal, func(r R) backend.Safe { return work(r).Error }),
-		idColumn(Column[R]{Name: "sandbox", Title: "SANDBOX", Help: "the sandbox it runs in", Min: 12, Ideal: 16, Flex: 1, Priority: 3},
-			theme.Normal, func(r R) backend.ID { return work(r).Sandbox }),
-		idColumn(Column[R]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 12, Ideal: 16, Priority: 6},
-			theme.Normal, func(r R) backend.ID { return work(r).Session }),
-		sourceColumn(func(r R) string { return meta(r).Key.Source }, 7),
-		numColumn(Column[R]{Name: "exit", Title: "EXIT", Help: "its exit code", Min: 4, Ideal: 4, Priority: 2},
-			func(r R) SortKey { return sortNum(work(r).ExitCode) },
-			func(r R) string { return kit.Number(work(r).ExitCode.Or(0)) },
-			func(r R) bool { return work(r).ExitCode.IsNotApplicable() }),
-		boundsColumn(Column[R]{Name: "queued", Title: "QUEUED", Help: "time since it was queued: ≥ 40m at least, ≤ 3h at most", Min: 5, Ideal: 6, Priority: 5},
-			func(r R) (backend.Bounds, bool) { return r.Queued(), work(r).QueuedAt.IsNotApplicable() }),
-		boundsColumn(Column[R]{Name: "started", Title: "STARTED", Help: "time since it began", Min: 5, Ideal: 7, Priority: 2},
-			func(r R) (backend.Bounds, bool) { return r.Started(), work(r).StartedAt.IsNotApplicable() }),
-		boundsColumn(Column[R]{Name: "ended", Title: "ENDED", Help: "time since it was over", Min: 5, Ideal: 6, Priority: 3},
-			func(r R) (backend.Bounds, bool) { return r.Ended(), work(r).EndedAt.IsNotApplicable() }),
-		readColumn(meta, 8))
-	return &Set[R]{
-		Kind: kind.Spec().List,
-		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[R] { return rows(s) },
-		Key:  func(r R) backend.Key { return meta(r).Key },
-		Text: func(r R) string {
-			w := work(r)
-			return meta(r).Key.Safe().String() + " " + w.Reported.String() + " " + w.Command.String() + " " + w.Error.String() + " " +
-				w.Session.Safe().String() + " " + meta(r).Key.Source
-		},
-		Stale:       func(r R, c *views.Snapshot) bool { return c.Stale(meta(r)) },
-		DefaultSort: "state",
-		Columns:     columns,
-	}
-}
-
-// boundsColumn shows how long ago something happened of which two bounds are known.
-func boundsColumn[R any](c Column[R], get func(R) (b backend.Bounds, notApplicable bool)) Column[R] {
-	key := func(r R, s *views.Snapshot) SortKey {
-		b, _ := get(r)
-		at := b.Latest
-		if at.IsZero() {
-			at = b.Earliest
-		}
-		return SortKey{Num: s.Now.Sub(at).Seconds(), Unknown: at.IsZero()}
-	}
-	c.Align, c.Sort = Right, key
-	c.Measure = func(r R, s *views.Snapshot) (float64, bool) { return measured(key(r, s)) }
-	c.Cell = func(r R, s *views.Snapshot) Cell {
-		b, notApplicable := get(r)
-		if b == (backend.Bounds{}) {
-			return absent(notApplicable)
-		}
-		return Cell{Text: plain(span(b.Earliest, b.Latest, s.Now))}
-	}
-	return c
-}
-
-// workCell shows the platform's word for the state of a piece of work.
-func workCell(w *backend.Work) Cell {
-	c := Cell{Text: w.Reported}
-	if w.Reported.IsEmpty() {
-		c = Unknown()
-	}
-	switch w.Class {
-	case backend.WorkQueued:
-		c.Mark = theme.MarkIdle
-	case backend.WorkRunning:
-		c.Mark = theme.MarkBusy
-	case backend.WorkSucceeded:
-		c.Mark, c.Tone = theme.MarkGood, theme.Good
-	case backend.WorkFailed:
-		c.Mark, c.Tone = theme.MarkBad, theme.Bad
-	case backend.WorkCancelled:
-		c.Mark, c.Tone = theme.MarkIdle, theme.Dim
-	case backend.WorkUnknown:
-		c.Mark, c.Tone = theme.MarkUnknown, theme.Dim
-	}
-	return c
-}
-
-// workRank sorts what needs eyes first when descending.
-func workRank(c backend.WorkClass) float64 {
-	return float64(slices.Index([]backend.WorkClass{backend.WorkSucceeded, backend.WorkCancelled, backend.WorkQueued, backend.WorkRunning,
-		backend.WorkUnknown, backend.WorkFailed}, c))
-}
-
 // work writes everything about a piece of work.
-func (w *writer) work(e worker, x *backend.Work, kind backend.Safe) {
-	m := e.EntityMeta()
+func (w *writer) work(e backend.Worker, kind backend.Safe) {
+	m, x := e.EntityMeta(), e.AsWork()
 	meaning := "  no class is known for it"
 	switch {
 	case x.Reported.String() == string(x.Class):
@@ -140,8 +26,11 @@ func (w *writer) work(e worker, x *backend.Work, kind backend.Safe) {
 	w.cell("state", workCell(x), dim(meaning))
 	w.text("type", kind)
 	w.text("command", x.Command)
-	if x.Nudge {
-		w.Field("nudge", normal("signals the driver to connect again"), dim("  success proves only that it signalled"))
+	switch {
+	case x.Nudge:
+		w.Field("origin", normal("nudge: signals the driver to connect again"), dim("  success proves only that it signalled"))
+	case x.Driver:
+		w.Field("origin", normal("driver: leads the session for the Hub"), dim("  that it is reported running proves nothing"))
 	}
 	w.text("error", x.Error)
 	if code, ok := x.ExitCode.Get(); ok {
@@ -149,9 +38,9 @@ func (w *writer) work(e worker, x *backend.Work, kind backend.Safe) {
 	} else if x.Class.Ended() && !x.ExitCode.IsNotApplicable() {
 		w.Field("exit", dim("unknown"))
 	}
-	w.happened("queued", e.Queued(), x.QueuedAt)
-	w.happened("started", e.Started(), x.StartedAt)
-	w.happened("ended", e.Ended(), x.EndedAt)
+	w.happened("queued", x.Queued(), x.QueuedAt)
+	w.happened("started", x.Started(), x.StartedAt)
+	w.happened("ended", x.Ended(), x.EndedAt)
 	w.read(m)
 	w.naming(m.Key)
 	w.doable(m.Key)
@@ -191,30 +80,34 @@ func (w *writer) parent(e backend.Entity) {
 	w.Field(noun(k.Kind), kindOf(k.Kind).row(w, x)...)
 }
 
-// mostParts is how many parts of one kind are listed.
-const mostParts = 8
+// mostWork is how many executions and jobs are listed.
+const mostWork = 10
 
-// parts lists the work that belongs to a sandbox or a session, what changed last first.
-func (w *writer) parts(of backend.Key) {
-	var kinds []backend.Kind
-	parts := map[backend.Kind][]backend.Entity{}
-	for e := range partsOf(w.f.State, of) {
-		k := e.EntityMeta().Key.Kind
-		if parts[k] == nil {
-			kinds = append(kinds, k)
-		}
-		parts[k] = append(parts[k], e)
+// workIn lists the executions and jobs of a sandbox, or of a session and its sandboxes: what waits first.
+func (w *writer) workIn(of ...backend.Key) {
+	type piece struct {
+		worker backend.Worker
+		order  float64
 	}
-	for _, k := range kinds {
-		all := parts[k]
-		slices.SortStableFunc(all, func(a, b backend.Entity) int { return cmp.Compare(b.EntityMeta().Rev, a.EntityMeta().Rev) })
-		for i, e := range all[:min(len(all), mostParts)] {
-			w.to(e.EntityMeta().Key)
-			w.Field(label(i+1, k.Spec().Plural), kindOf(k).row(w, e)...)
+	var all []piece
+	for _, k := range of {
+		for e := range partsOf(w.f.State, k) {
+			if x, ok := e.(backend.Worker); ok {
+				all = append(all, piece{x, workOrder(x.AsWork()).Num})
+			}
 		}
-		if more := len(all) - mostParts; more > 0 {
-			w.Field("", dim("and "+kit.Number(more)+" more"))
-		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(b.order, a.order) })
+	w.Head("Executions and jobs, what waits first")
+	for _, x := range all[:min(len(all), mostWork)] {
+		w.to(x.worker.EntityMeta().Key)
+		w.Field(string(x.worker.EntityMeta().Key.Kind), w.workRow(x.worker)...)
+	}
+	if more := len(all) - mostWork; more > 0 {
+		w.Field("", dim("and "+kit.Number(more)+" more"))
 	}
 }
 
@@ -242,12 +135,23 @@ func partsOf(st *fleet.State, of backend.Key) iter.Seq[backend.Entity] {
 }
 
 // workRow is one line about a piece of work.
-func (w *writer) workRow(m *backend.Meta, x *backend.Work) []kit.Span {
-	spans := []kit.Span{normal(m.Key.ID.Safe().String() + "  "), w.state(workCell(x)), dim("  " + x.Command.String())}
+func (w *writer) workRow(e backend.Worker) []kit.Span {
+	x := e.AsWork()
+	spans := []kit.Span{w.state(workCell(x))}
+	if b, _ := sinceOf(x); b != (backend.Bounds{}) {
+		spans = append(spans, normal("  "+span(b.Earliest, b.Latest, w.f.Now)))
+	}
+	if code, known := x.ExitCode.Get(); known {
+		spans = append(spans, normal("  exit "+kit.Number(code)))
+	}
+	if x.Nudge || x.Driver {
+		spans = append(spans, normal("  "+originOf(e).String()))
+	}
+	spans = append(spans, dim("  "+x.Command.String()))
 	if !x.Error.IsEmpty() {
 		spans = append(spans, normal("  "+x.Error.String()))
 	}
-	return spans
+	return append(spans, dim("  "+e.EntityMeta().Key.ID.Safe().String()))
 }
 
 // relatedWork adds what a piece of work is part of, and what belongs to that.

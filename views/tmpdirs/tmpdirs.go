@@ -18,7 +18,7 @@ const mostHosts = 4
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Tmpdir]{
-		Number: 7, Name: "Tmpdirs", Set: subjects.Tmpdirs(), Kind: backend.KindTmpdir, Strip: hosts,
+		Number: 7, Name: "Tmpdirs", Set: subjects.Tmpdirs(), Kinds: []backend.Kind{backend.KindTmpdir}, Strip: hosts,
 		Follows: true,
 		Offered: func(f *views.Frame) bool { return f.Summary.Tmpdirs > 0 || f.Summary.Framework },
 		Nothing: func(f *views.Frame) *kit.Doc {

@@ -12,7 +12,7 @@ import (
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Workspace]{
-		Number: 2, Name: "Workspaces", Set: subjects.Workspaces(), Kind: backend.KindWorkspace,
+		Number: 2, Name: "Workspaces", Set: subjects.Workspaces(), Kinds: []backend.Kind{backend.KindWorkspace},
 		Follows: true,
 		Offered: func(f *views.Frame) bool { return f.Summary.Workspaces > 0 || f.Summary.Framework },
 		Nothing: func(f *views.Frame) *kit.Doc {
