@@ -54,6 +54,14 @@ type Worker interface {
 	AsWork() *Work
 }
 
+// WorkKinds are the kinds of Workers: what sandboxes carry out.
+func WorkKinds() (kinds []Kind) {
+	for _, s := range KindSandbox.Spec().Parts() {
+		kinds = append(kinds, s.Kind)
+	}
+	return kinds
+}
+
 // AsWork is what executions and jobs have in common.
 func (w *Work) AsWork() *Work { return w }
 

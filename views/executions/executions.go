@@ -13,7 +13,7 @@ import (
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[backend.Worker]{
-		Number: 0, Name: "Executions", Set: subjects.Work(), Kinds: []backend.Kind{backend.KindExecution, backend.KindJob},
+		Number: 0, Name: "Executions", Set: subjects.Work(), Kinds: backend.WorkKinds(),
 		Follows: true,
 		Offered: func(f *views.Frame) bool { return f.Summary.Work > 0 },
 		Nothing: func(*views.Frame) *kit.Doc {

@@ -30,3 +30,11 @@ func (executionKind) related(k backend.Key, s *views.Snapshot, add func(backend.
 func (executionKind) remark(e backend.Entity) (what string, text backend.Safe) {
 	return "the error of", e.(*backend.Execution).Error
 }
+
+// typeOf is the platform's word for what an execution requests; empty for a job.
+func typeOf(r backend.Worker) backend.Safe {
+	if x, ok := r.(*backend.Execution); ok {
+		return x.Type
+	}
+	return backend.Safe{}
+}

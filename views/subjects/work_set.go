@@ -14,7 +14,7 @@ import (
 )
 
 // Work is what sandboxes and sessions carry out: executions and jobs in one table, what waits first.
-func Work() *Set[backend.Worker] { return workSet("work", backend.KindExecution, backend.KindJob) }
+func Work() *Set[backend.Worker] { return workSet("work", backend.WorkKinds()...) }
 
 // workSet is what lists of work show.
 func workSet(list string, kinds ...backend.Kind) *Set[backend.Worker] {
@@ -100,12 +100,15 @@ func workColumns(kinds []backend.Kind) []Column[backend.Worker] {
 	}, last, []Column[row]{readColumn(func(r row) *backend.Meta { return r.EntityMeta() }, 8)})
 }
 
+// shortKind is how much of a kind is shown where there is little room: exec.
+const shortKind = 4
+
 // kindOfWork is the kind of a piece of work, in a short form where there is little room.
 func kindOfWork(r backend.Worker) Cell {
 	k := r.EntityMeta().Key.Kind
 	c := Cell{Text: plain(string(k))}
-	if k == backend.KindExecution {
-		c.Short = backend.Text("exec")
+	if len(k) > shortKind {
+		c.Short = plain(string(k[:shortKind]))
 	}
 	return c
 }
@@ -137,14 +140,6 @@ func originOf(r backend.Worker) backend.Safe {
 		return backend.Text("driver")
 	case kind.String() != "exec":
 		return kind
-	}
-	return backend.Safe{}
-}
-
-// typeOf is the platform's word for what an execution requests; empty for a job.
-func typeOf(r backend.Worker) backend.Safe {
-	if x, ok := r.(*backend.Execution); ok {
-		return x.Type
 	}
 	return backend.Safe{}
 }
