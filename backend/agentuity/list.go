@@ -18,6 +18,7 @@ const (
 	endedEvery = time.Minute
 	maxPages   = 1000
 	perPage    = time.Second // a list of many pages is read less often
+	mostBack   = 20          // how often one reading goes back a page
 )
 
 func trimSlash(s string) string { return strings.TrimRight(s, "/") }
@@ -41,9 +42,9 @@ type list struct {
 type walk struct {
 	offset, pages int
 	bad           int // rows without an id
-	total, first  int // as the newest and the first page count; -1: not told
+	total         int // as the newest page counts; -1: not told
+	back          int // how often it went back a page
 	ids           map[backend.ID]bool
-	restless      bool // it changed while it was read
 	problem       string
 }
 
@@ -58,9 +59,12 @@ func newRegion(name string, p *place, full time.Duration) *region {
 // due reports whether the list is to be read, or to be read on.
 func (l *list) due(now time.Time) bool { return l.walk != nil || !now.Before(l.next) }
 
+// from is the first row of the next page: the last one of the page before it, which shows that the list held still.
+func (w *walk) from() int { return max(w.offset-1, 0) }
+
 // query is what a page is asked with. Rows are listed by their creation, so that new ones come last.
 func (l *list) query() url.Values {
-	q := url.Values{"limit": {strconv.Itoa(pageSize)}, "offset": {strconv.Itoa(l.walk.offset)}, "sort": {"created"}, "direction": {"asc"}}
+	q := url.Values{"limit": {strconv.Itoa(pageSize)}, "offset": {strconv.Itoa(l.walk.from())}, "sort": {"created"}, "direction": {"asc"}}
 	if name, value, ok := strings.Cut(l.filter, "="); ok {
 		q.Set(name, value)
 	}
@@ -111,30 +115,39 @@ func (s *Source) decoder(p *place) *decoder {
 	return &decoder{source: s.deps.ID, clean: p.client.Cleaner(), offset: p.client.Offset()}
 }
 
-// add takes one page into a walk; it reports whether the walk is at its end.
+// add takes one page into a walk; it reports whether the walk is at its end. Rows that are removed move the others to the
+// front: a page that does not begin with a known row may leave some out, and the page before it is read again.
 func (l *list) add(p *page) (end bool) {
 	w := l.walk
 	if w.ids == nil {
-		w.ids, w.first = map[backend.ID]bool{}, p.total
-	}
-	twice := 0
-	for i := range p.rows {
-		if w.ids[p.rows[i].id] {
-			twice++
-		}
-		w.ids[p.rows[i].id] = true
+		w.ids = map[backend.ID]bool{}
 	}
 	n := len(p.rows) + p.bad
-	w.restless = w.restless || p.total != w.first || twice > 0
-	w.total, w.offset, w.pages, w.bad = p.total, w.offset+n, w.pages+1, w.bad+p.bad
+	moved := w.offset > 0 && p.bad == 0 && (n == 0 || !w.ids[p.rows[0].id])
+	ended := w.from() + n
+	w.pages, w.total = w.pages+1, p.total
 	switch {
-	case l.newest, w.pages >= maxPages:
+	case w.pages >= maxPages:
 		return true
 	case n == 0 && p.total > w.offset:
-		w.problem = fmt.Sprintf("the page from row %d on is empty, but the list counts %d sandboxes", w.offset+1, p.total)
+		w.problem = fmt.Sprintf("the page from row %d on is empty, but the list counts %d sandboxes", w.from()+1, p.total)
 		return true
-	case p.total >= 0:
-		return w.offset >= p.total
+	case moved && w.back == mostBack:
+		w.problem = fmt.Sprintf("the list changed %d times while it was read; it is read again", w.back)
+		return true
+	case moved:
+		w.back, w.offset = w.back+1, max(w.offset-pageSize, 0)
+		return false
+	}
+	for i := range p.rows {
+		w.ids[p.rows[i].id] = true
+	}
+	w.offset, w.bad = ended, w.bad+p.bad
+	if l.newest {
+		return true
+	}
+	if p.total >= 0 {
+		return ended >= p.total
 	}
 	return n < pageSize
 }
@@ -148,11 +161,9 @@ func (l *list) finish(now time.Time) {
 	switch {
 	case w.problem != "":
 		l.whole, l.changed = false, backend.Clean(w.problem, 200)
-	case !l.newest && w.total >= 0 && (seen < w.total || w.restless):
+	case !l.newest && seen < w.total:
 		l.whole = false
-		if seen < w.total {
-			l.changed = backend.Textf("the list changed while it was read: %d of %d sandboxes came; it is read again", seen, w.total)
-		}
+		l.changed = backend.Textf("the list changed while it was read: %d of %d sandboxes came; it is read again", seen, w.total)
 	}
 	every := l.every
 	if !l.whole {
@@ -173,7 +184,7 @@ func (s *Source) readLists(ctx, slice context.Context, r *region) {
 			continue
 		}
 		if l.walk == nil {
-			l.walk = &walk{total: -1, first: -1}
+			l.walk = &walk{total: -1}
 		}
 		for l.walk != nil {
 			if !r.place.budget.Wait(slice) {

@@ -118,6 +118,40 @@ func TestARegionPointsToAnother(t *testing.T) {
 	}
 }
 
+// TestAListThatShrinksIsReadWhole: rows that are removed between two pages move the others, and the page before is read again.
+func TestAListThatShrinksIsReadWhole(t *testing.T) {
+	for _, gone := range []int{1, 30, 100, 140} {
+		w := newWorld(t, func(o *Options) { o.Hub = false })
+		pages := 0
+		w.setFunc("GET /sandbox", func(q url.Values) reply {
+			if q.Get("status") != "" || q.Get("live") != "" {
+				return ok(`{"success":true,"data":{"sandboxes":[],"total":0}}`)
+			}
+			var from, limit int
+			_, _ = fmt.Sscan(q.Get("offset"), &from)
+			_, _ = fmt.Sscan(q.Get("limit"), &limit)
+			first := 0
+			if pages++; pages > 1 {
+				first = gone
+			}
+			var rows []string
+			for i := first + from; i < min(first+from+limit, 230); i++ {
+				rows = append(rows, fmt.Sprintf(`{"sandboxId":"sbx_%03d","status":"suspended","createdAt":"2026-04-04T00:00:00Z"}`, i))
+			}
+			return ok(fmt.Sprintf(`{"success":true,"data":{"sandboxes":[%s],"total":%d}}`, strings.Join(rows, ","), 230-first))
+		})
+		r, have := w.poll(), map[string]bool{}
+		for _, b := range r.Sandboxes {
+			have[b.Key.ID.Raw()] = true
+		}
+		for i := gone; i < 230; i++ {
+			if id := fmt.Sprintf("sbx_%03d", i); !have[id] {
+				t.Fatalf("%d rows removed after %d pages: %s is missing", gone, pages, id)
+			}
+		}
+	}
+}
+
 // TestAShrinkingListEndsNothing: rows that move while pages are read hide others. Their own routes tell whether they are gone.
 func TestAShrinkingListEndsNothing(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Hub = false })
@@ -153,6 +187,9 @@ func TestAShrinkingListEndsNothing(t *testing.T) {
 	r := w.poll()
 	if r.Whole(backend.KindSandbox) || len(r.Ended) > 0 {
 		t.Errorf("an unsteady list proves the end of %v, scopes %v", r.Ended, r.Scopes)
+	}
+	if !strings.Contains(fmt.Sprint(r.Problems), "changed 20 times while it was read") {
+		t.Errorf("the problem is not told: %v", r.Problems)
 	}
 	shrink, ids = false, ids[3:]
 	for i := range 3 {
