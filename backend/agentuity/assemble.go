@@ -246,10 +246,9 @@ func (p *poll) finish() {
 	p.r.ClockOffset = offset
 	if text, expired := s.profile.warning(s.opt.KeyWarning.Std()); !text.IsEmpty() {
 		p.note("%s", text)
-		if kind := backend.ErrUnauthorised; expired {
-			p.problem(backend.Key{}, kind, s.profile.file, text.String())
-		} else {
-			p.r.Degraded = cmp.Or(p.r.Degraded, text)
+		p.r.Degraded = cmp.Or(p.r.Degraded, text)
+		if expired {
+			p.problem(backend.Key{}, backend.ErrUnauthorised, s.profile.file, text.String())
 		}
 	}
 	if b := s.budget.State(); b.Current < b.Configured {

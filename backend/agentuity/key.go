@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -48,7 +49,7 @@ func profileFile(name, dir string, getenv func(string) string) (called, file str
 		return name, filepath.Join(dir, name+".yaml")
 	}
 	if name = getenv("AGENTUITY_PROFILE"); name == "" {
-		if b, err := readProfile(filepath.Join(dir, "profile")); err == nil {
+		if b, err := readBounded(filepath.Join(dir, "profile"), false); err == nil {
 			name = strings.TrimSpace(string(b))
 		}
 	}
@@ -63,7 +64,7 @@ func profileFile(name, dir string, getenv func(string) string) (called, file str
 
 // key reads the file anew, so that a key that `agentuity auth login` renewed is used at once.
 func (p *profile) key() (string, error) {
-	b, err := readProfile(p.file)
+	b, err := readBounded(p.file, true)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("the profile file %s does not exist; run: agentuity auth login", p.file)
 	}
@@ -73,7 +74,7 @@ func (p *profile) key() (string, error) {
 	var doc struct {
 		Auth struct {
 			Key     string `yaml:"api_key"`
-			Expires int64  `yaml:"expires"` // milliseconds since 1970
+			Expires string `yaml:"expires"` // milliseconds since 1970
 		} `yaml:"auth"`
 	}
 	if err := yaml.Unmarshal(b, &doc); err != nil {
@@ -81,8 +82,8 @@ func (p *profile) key() (string, error) {
 	}
 	p.mu.Lock()
 	p.read, p.expires = true, time.Time{}
-	if doc.Auth.Expires > 0 {
-		p.expires = time.UnixMilli(doc.Auth.Expires)
+	if ms, err := strconv.ParseInt(doc.Auth.Expires, 10, 64); err == nil && ms > 0 {
+		p.expires = time.UnixMilli(ms)
 	}
 	p.mu.Unlock()
 	if strings.TrimSpace(doc.Auth.Key) == "" {
@@ -100,7 +101,8 @@ func keyMissing(file, system string) string {
 	return fmt.Sprintf("the profile file %s holds no key (auth.api_key); run: agentuity auth login. On macOS the CLI keeps it in the Keychain instead", file)
 }
 
-func readProfile(file string) ([]byte, error) {
+// readBounded reads a file of the CLI. One that holds a secret must be its owner's alone.
+func readBounded(file string, secret bool) ([]byte, error) {
 	f, info, err := hostfs.OpenRegular(file)
 	if errors.Is(err, hostfs.ErrNotRegular) {
 		return nil, fmt.Errorf("%s is not a regular file", file)
@@ -109,7 +111,7 @@ func readProfile(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if secret && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("%s can be read by others (mode %04o); run: chmod 600 %s", file, info.Mode().Perm(), file)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxProfile+1))

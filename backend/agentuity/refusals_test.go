@@ -235,6 +235,17 @@ func TestKeysOfTheCLI(t *testing.T) {
 	}
 	write(key(w.clock.Now().Add(-time.Hour)), 0o600)
 	source()
+	if r := w.poll(); !strings.Contains(r.Degraded.String(), "expired at 2026-04-04 00:02Z; run: agentuity auth login") {
+		t.Errorf("expired, and still taken: %q", r.Degraded)
+	}
+	quoted := strings.Replace(key(w.clock.Now().Add(3*time.Hour)), "expires: ", "expires: '", 1)
+	write(strings.TrimSuffix(quoted, "\n")+"'\n", 0o600)
+	source()
+	if r := w.poll(); !strings.Contains(r.Degraded.String(), "expires at 2026-04-04") {
+		t.Errorf("quoted: %q", r.Degraded)
+	}
+	write(key(w.clock.Now().Add(-time.Hour)), 0o600)
+	source()
 	w.set("GET /sandbox", readReply(t, "list_401"))
 	if err := w.fails(); !strings.Contains(err.Error(), "expired at 2026-04-04 00:02Z; run: agentuity auth login") || strings.Contains(err.Error(), "profile-key") {
 		t.Errorf("expired: %v", err)
@@ -255,6 +266,17 @@ func TestKeysOfTheCLI(t *testing.T) {
 	source()
 	if err := w.fails(); !strings.Contains(err.Error(), "does not exist; run: agentuity auth login") {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestTheCurrentProfileIsTheOneOfTheCLI: the file that names it holds no secret, and may be read by others.
+func TestTheCurrentProfileIsTheOneOfTheCLI(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "profile"), []byte("staging\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if name, file := profileFile(currentProfile, dir, nil); name != "staging" || file != filepath.Join(dir, "staging.yaml") {
+		t.Errorf("%q in %q", name, file)
 	}
 }
 
