@@ -62,9 +62,11 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 // surroundings are the lines above and below the body. The last one is the footer, still empty.
 func (m *Model) surroundings(w, h int) (top, foot []string) {
 	need := 1 + m.screen().Need(w, &m.frame)
-	top = []string{header(w, &m.viewer, &m.frame)}
 	if h >= tabsAlways || h > need+1 {
-		top = append(top, tabs(w, &m.frame, m.screens, m.screen()))
+		line, clock := tabs(w, &m.frame, m.screens, m.screen())
+		top = []string{header(w, &m.viewer, &m.frame, !clock), line}
+	} else {
+		top = []string{header(w, &m.viewer, &m.frame, true)}
 	}
 	if h >= ruleFrom {
 		top = append(top, kit.Rule(m.frame.Theme, w))

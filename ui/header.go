@@ -70,10 +70,11 @@ const (
 	modeFrom   = 72
 )
 
-// header tries longer and shorter forms until one fits.
-func header(w int, v *Viewer, f *views.Frame) string {
+// header tries longer and shorter forms until one fits. The clock is in it where the tabs have no room for it.
+func header(w int, v *Viewer, f *views.Frame, clock bool) string {
 	var spans, end []kit.Span
 	for _, how := range wordings() {
+		how.clock = how.clock && clock
 		how.counts = how.counts && w >= countsFrom
 		how.states = how.states && w >= statesFrom
 		spans, end = headerIn(w, how, v, f.Summary), headerEnd(w, f, how)
@@ -221,7 +222,7 @@ func headerEnd(w int, f *views.Frame, how wording) []kit.Span {
 	}
 	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word})
 	if how.clock {
-		spans = append(spans, kit.Span{Text: f.Now.UTC().Format("15:04Z") + "  "})
+		spans = append(spans, kit.Span{Text: clockOf(f) + "  "})
 	}
 	return append(spans, mode(f))
 }
@@ -232,7 +233,7 @@ func mode(f *views.Frame) kit.Span {
 	if a := &f.Acting; a.Can {
 		long = "actions disabled"
 		if !a.Until.IsZero() {
-			long, tone = "actions until "+a.Until.UTC().Format("15:04Z"), theme.Accent
+			long, tone = "actions enabled "+backend.Age(a.Until.Sub(f.Now)), theme.Accent
 		}
 	}
 	if p := f.Acting.Run; p != nil && !p.Over() {
@@ -249,8 +250,12 @@ func spansWidth(spans []kit.Span) int {
 	return n
 }
 
-// tabs draws the names of the screens that can have something to show, and of the one that is shown.
-func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) string {
+// clockOf is the time of day, in minutes.
+func clockOf(f *views.Frame) string { return f.Now.UTC().Format("15:04Z") }
+
+// tabs draws the names of the screens that can have something to show, and of the one that is shown, and the clock where there is
+// room; it says whether there is.
+func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line string, clock bool) {
 	var screens []views.Screen
 	for _, s := range all {
 		if s == current || f.Summary == nil || s.Offered(f) {
@@ -270,7 +275,11 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) strin
 		}
 		l.Gap(1).Put(tone, fmt.Sprint(s.Number(), " ")).Put(tone, name).Gap(gap - 1)
 	}
-	return l.String()
+	now := clockOf(f) + " "
+	if clock = l.Left() > len(now); clock {
+		l.PadTo(w-len(now)).Put(theme.Normal, now)
+	}
+	return l.String(), clock
 }
 
 // whole is the width in which the name of every screen fits.

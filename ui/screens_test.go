@@ -80,16 +80,16 @@ func TestANewScreenChangesFewGoldens(t *testing.T) {
 
 // TestATabThatCannotShowAnythingIsNotOffered: on a laptop without an agent framework there are no workspaces to look for.
 func TestATabThatCannotShowAnythingIsNotOffered(t *testing.T) {
-	f := &views.Frame{Theme: theme.New(theme.NoColours, theme.Unicode), Summary: &views.Summary{Sandboxes: 3}}
+	f := &views.Frame{Snapshot: &views.Snapshot{}, Theme: theme.New(theme.NoColours, theme.Unicode), Summary: &views.Summary{Sandboxes: 3}}
 	all := screens()
-	if line := tabs(80, f, all, all[0]); strings.Contains(line, "Workspaces") || strings.Contains(line, "Tmpdirs") || !strings.Contains(line, "Sandboxes") {
+	if line, _ := tabs(80, f, all, all[0]); strings.Contains(line, "Workspaces") || strings.Contains(line, "Tmpdirs") || !strings.Contains(line, "Sandboxes") {
 		t.Errorf("tabs %q", line)
 	}
-	if line := tabs(80, f, all, all[1]); !strings.Contains(line, "Workspaces") {
+	if line, _ := tabs(80, f, all, all[1]); !strings.Contains(line, "Workspaces") {
 		t.Errorf("the screen that is shown has its tab: %q", line)
 	}
 	f.Summary.Framework = true
-	if line := tabs(80, f, all, all[0]); !strings.Contains(line, "Workspaces") || !strings.Contains(line, "Tmpdirs") {
+	if line, _ := tabs(80, f, all, all[0]); !strings.Contains(line, "Workspaces") || !strings.Contains(line, "Tmpdirs") {
 		t.Errorf("tabs %q", line)
 	}
 }

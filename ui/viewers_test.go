@@ -110,7 +110,7 @@ func TestOneActsWhileTheOtherLooks(t *testing.T) {
 		h := newHands()
 		h.pending = true
 		mara, jo := twoViewers(t, h, h.feed)
-		mara.mode("actions until ")
+		mara.mode("actions enabled ")
 		jo.mode("actions disabled")
 
 		mara.resets(40 * time.Second)

@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -92,7 +93,7 @@ func (o *outages) add(group []*alerts.Alert) {
 		if o.again[a] = rules[a.Rule]; rules[a.Rule] == nil {
 			rules[a.Rule] = a
 		}
-		n := slices.IndexFunc(tops, func(t []*alerts.Alert) bool { return sameCause(a, t[0]) || within(a, t[0]) })
+		n := slices.IndexFunc(tops, func(t []*alerts.Alert) bool { return sameCause(a, t[0]) || within(a, t[0]) || shortage(t[0]) })
 		if o.under[a] = n >= 0; n >= 0 {
 			tops[n] = append(tops[n], a)
 		} else {
@@ -105,7 +106,29 @@ func (o *outages) add(group []*alerts.Alert) {
 }
 
 // sameCause reports whether two alerts have the same cause.
-func sameCause(a, b *alerts.Alert) bool { return a.Fingerprint != "" && a.Fingerprint == b.Fingerprint }
+func sameCause(a, b *alerts.Alert) bool {
+	return a.Fingerprint != "" && a.Fingerprint == b.Fingerprint || a.Rule == b.Rule && !a.Cause.IsEmpty() && a.Cause == b.Cause
+}
+
+// shortage reports whether an alert says that a provider has no instance left: the others of its outage are its effects.
+func shortage(a *alerts.Alert) bool {
+	return a.Rule == "capacity" && strings.HasSuffix(a.Cause.String(), " has no instance left")
+}
+
+// shortOf is the place of the alert about the only provider that has no instance left, -1 where there is none or are several.
+func shortOf(list []*alerts.Alert) int {
+	at := -1
+	for i, a := range list {
+		switch {
+		case !shortage(a) || a.State == alerts.StateEnded || a.State == alerts.StateResolved:
+		case at < 0:
+			at = i
+		case list[at].Fingerprint != a.Fingerprint:
+			return -1
+		}
+	}
+	return at
+}
 
 // placed reports whether a subject can tell that two alerts are about the same: a source or a host is a place, not a cause.
 func placed(k backend.Key) bool { return k.Kind != backend.KindSource && k.Kind != backend.KindHost }
@@ -132,10 +155,11 @@ func explains(rule string) int {
 }
 
 // related gives each alert the place of the first alert of its outage. Two alerts belong to one outage when they have the same
-// cause, when all subjects of the later one are subjects of the other or, if they are equally severe, when most subjects of the
+// cause, when one says that no instance is left and the other names that as its error, when all subjects of the later one are subjects of the other or, if they are equally severe, when most subjects of the
 // smaller one are.
 func related(list []*alerts.Alert) []int {
 	first, causes, owners := make([]int, len(list)), make(map[string]int, len(list)), map[backend.Key][]int{}
+	full := shortOf(list)
 	for i, a := range list {
 		first[i] = i
 		if a.State == alerts.StateEnded || a.State == alerts.StateResolved {
@@ -154,6 +178,15 @@ func related(list []*alerts.Alert) []int {
 			first[i] = first[j]
 			continue
 		}
+		text := a.Rule + ": " + a.Cause.String()
+		if j, known := causes[text]; known && counted > 0 && !a.Cause.IsEmpty() {
+			first[i] = first[j]
+			continue
+		}
+		if full >= 0 && full < i && counted > 0 && alerts.NamesIn(strings.ToLower(a.Cause.String()))&alerts.NamesQuota != 0 {
+			first[i] = first[full]
+			continue
+		}
 		nested := false
 		for j, n := range shared {
 			b := list[j]
@@ -164,7 +197,7 @@ func related(list []*alerts.Alert) []int {
 			}
 		}
 		if counted > 0 {
-			causes[a.Fingerprint] = i
+			causes[a.Fingerprint], causes[text] = i, i
 		}
 		for k := range a.Subjects {
 			if key := a.Subjects[k].Key; !nested && placed(key) {

@@ -80,6 +80,33 @@ func TestTheLargerAlertDoesNotStandUnderTheSmaller(t *testing.T) {
 	}
 }
 
+// Alerts of one rule with the same words for their cause follow each other, and what names the shortage of the only full provider
+// is under the line of that shortage.
+func TestAlertsWithOneCauseStandTogether(t *testing.T) {
+	of := func(id, rule, cause string, s alerts.Severity) *alerts.Alert {
+		return &alerts.Alert{ID: id, Rule: rule, Fingerprint: id, Cause: backend.Clean(cause, 200), Severity: s, State: alerts.StateFiring, SubjectCount: 1,
+			Subjects: []alerts.Subject{{Key: backend.Key{Kind: backend.KindWorkspace, Source: "eu", ID: backend.MustID(id)}}}}
+	}
+	c := NewSnapshot(time.Time{}, nil, &alerts.Board{Alerts: []*alerts.Alert{
+		of("1", "contradiction", "reported running, but its working directory is missing", alerts.SeverityCritical),
+		of("2", "contradiction", "reported running, but its main process is frozen", alerts.SeverityCritical),
+		of("3", "contradiction", "reported running, but its working directory is missing", alerts.SeverityCritical),
+		of("4", "capacity", "cloudflare-sandbox has no instance left", alerts.SeverityCritical),
+		of("5", "failed-too-long", "disk quota exceeded", alerts.SeverityCritical),
+		of("6", "hammered-and-failing", "max_instances reached (60/60)", alerts.SeverityWarning),
+	}})
+	got := ""
+	for _, a := range c.InOutages() {
+		if c.Under(a) {
+			got += ">"
+		}
+		got += a.ID + " "
+	}
+	if got != "1 >3 2 4 >6 5 " {
+		t.Error(got)
+	}
+}
+
 // What is held by the line of a source counts in the header: fewer alerts would read like recovery.
 func TestHeldAlertsAreCounted(t *testing.T) {
 	c := NewSnapshot(time.Time{}, nil, &alerts.Board{Alerts: []*alerts.Alert{

@@ -347,9 +347,9 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		elsewhere()
 	case d.is("frozen"):
 		d.conclude("Its main process is frozen. %s.", d.fact("frozen"))
-		d.dont("Don't pause and resume it: that thaws no stopped process.")
+		d.dont("Don't pause and resume it: its process stays frozen.")
 		if waits(b) { // a signal reaches no such thread
-			d.do("Find what it waits for: docker top %s -o pid,stat,wchan,cmd", name)
+			d.do("%sSee what it waits for: docker top %s -o pid,stat,wchan,cmd", s.waitTogether(), name)
 			d.do("A disk, a mount that hangs, or a freezer outside the engine. When that answers it goes on by itself. Else restart it: docker restart %s", name)
 			break
 		}

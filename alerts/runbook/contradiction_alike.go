@@ -69,6 +69,22 @@ const nearly = 15 * time.Minute
 // removedTogether is the step before a repair where other sandboxes of the engine lost the same at nearly the same time: what
 // removes it may undo each repair. Empty otherwise.
 func (s *subjectView) removedTogether() backend.Safe {
+	if n := s.together(); n > 1 {
+		return backend.Textf("%d sandboxes lost it: find what removes it. Look at cleanup jobs, mounts and the last change. Then repair each. ", n)
+	}
+	return backend.Safe{}
+}
+
+// waitTogether is the step before the others where several sandboxes of the engine began to wait at nearly the same time.
+func (s *subjectView) waitTogether() backend.Safe {
+	if n := s.together(); n > 1 {
+		return backend.Textf("%d sandboxes wait: look at disks and mounts of the host. ", n)
+	}
+	return backend.Safe{}
+}
+
+// together counts the sandbox and those of its engine that failed alike at nearly the same time.
+func (s *subjectView) together() int {
 	n := 1
 	for _, a := range s.alike() {
 		x, y := a.Bounds, s.led[0].Bounds
@@ -76,10 +92,7 @@ func (s *subjectView) removedTogether() backend.Safe {
 			n++
 		}
 	}
-	if n == 1 {
-		return backend.Safe{}
-	}
-	return backend.Textf("%d sandboxes lost it: find what removes it. Look at cleanup jobs, mounts and the last change. Then repair each. ", n)
+	return n
 }
 
 // partOfMany reports whether the page is about a part of an incident that has a line of its own.

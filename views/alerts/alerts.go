@@ -83,8 +83,6 @@ func calm(f *views.Frame) *kit.Doc {
 	head := kit.Span{Tone: theme.Good, Text: f.Theme.Mark(theme.MarkGood) + " No alert fires."}
 	if unread := f.Board.Unread(f.State); len(unread) > 0 {
 		head = kit.Span{Tone: theme.Warn, Text: f.Theme.Mark(theme.MarkWarn) + " No alert fires. Not read: " + few(unread) + "."}
-	} else if s.BlindRule > 0 {
-		head.Text += " " + kit.Count(s.BlindRule, "rule is", "rules are") + " not evaluated."
 	}
 	doc.Line(head)
 	doc.Blank()
@@ -99,11 +97,15 @@ func calm(f *views.Frame) *kit.Doc {
 		}
 		shown++
 		why, _, _ := strings.Cut(x.Why.String(), ": ") // what would help is on 9 Sources
-		doc.Field(label, kit.Span{Text: x.Rule + " on " + x.Source + ": " + why})
+		where := x.Source
+		if n := f.State.CountOf(backend.KindWorkspace, x.Source); n > 0 {
+			where += " (" + kit.Count(n, "workspace", "workspaces") + ")"
+		}
+		doc.Field(label, kit.Span{Text: x.Rule + " on " + where + ": " + why})
 		label = ""
 	}
 	if s.BlindRule > 0 {
-		doc.Field(label, kit.Span{Tone: theme.Dim, Text: "Not urgent: 9 Sources says what to configure."})
+		doc.Field(label, kit.Span{Tone: theme.Dim, Text: "Such an alert would not fire there. 9 Sources says what to configure."})
 	}
 	return doc
 }

@@ -30,7 +30,10 @@ func Alerts() *Set[*alerts.Alert] {
 			return views.JSON(doc)
 		},
 		Columns: []Column[row]{
-			{Name: "severity", Title: "SEVERITY", Brief: "SEV", Help: "critical, warning or info", Min: 6, Ideal: 10, Priority: 0, Descending: true,
+			{Name: "severity", Title: "SEVERITY", Brief: "SEV", Help: "critical, warning or info", Min: 6, Ideal: 10, Priority: 0, Descending: true, Where: WideOnly,
+				Cell: func(a row, _ *views.Snapshot) Cell { return SeverityCell(a) },
+				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(a.Severity.Rank())} }},
+			{Name: "sev", Title: "SEV", Help: "the severity in short", Min: 6, Ideal: 6, Priority: 0, Descending: true, Where: NarrowOnly,
 				Cell: func(a row, _ *views.Snapshot) Cell { return SeverityCell(a) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(a.Severity.Rank())} }},
 			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 20, Ideal: 23, Priority: 0,
@@ -39,7 +42,7 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: briefest, Ideal: 34, Flex: 1, Priority: 0, Where: WideOnly,
 				Cell: func(a row, _ *views.Snapshot) Cell { return causeCell(a) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
-			{Name: "whose", Title: "CAUSE", Help: "the cause; under the line of another source with the same one, the source", Min: briefest, Ideal: 44, Flex: 1, Priority: 0, Where: NarrowOnly,
+			{Name: "whose", Title: "CAUSE", Help: "the cause; under the line of another source with the same one, the source", Min: briefest, Ideal: 22, Flex: 1, Priority: 0, Where: NarrowOnly,
 				Cell: whoseCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
 			slim(wide(sourceColumn(func(a row) string { return a.Source }, 3))),
@@ -78,7 +81,7 @@ func Alerts() *Set[*alerts.Alert] {
 				},
 				Sort:    func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) },
 				Measure: func(a row, c *views.Snapshot) (float64, bool) { return measured(sortAge(known(began(a)), c.Now)) }},
-			{Name: "life", Title: "SINCE", Help: "the state and its age in one word", Align: Right, Min: 8, Ideal: 9, Priority: 0, Where: NarrowOnly,
+			{Name: "life", Title: "SINCE", Help: "the state and its age in one word", Align: Right, Min: 9, Ideal: 13, Priority: 0, Where: NarrowOnly,
 				Cell: lifeCell,
 				Sort: func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) }},
 			{Name: "inhibited_by", Title: "PART OF", Help: "the alert about the outage that it is a part of: its rule and id", Min: 8, Ideal: 14, Priority: 8, Where: Reports,
@@ -195,6 +198,9 @@ func causeCell(a *alerts.Alert) Cell {
 	case a.Inhibits > 0: // said where there is room; the details always list them
 		c.Text = backend.Textf("%s (+%d of this outage)", c.Text, a.Inhibits)
 	}
+	if a.Rule == "possible-leak" && a.Tenants > 1 {
+		c.Brief = backend.Textf("shared by %d tenants", a.Tenants)
+	}
 	if a.Rule == "eviction-storm" && c.Brief.IsEmpty() {
 		if _, what, named := strings.Cut(BareError(a.Cause.String()), ": "); named && !strings.Contains(what, "://") { // behind the provider
 			c.Brief = plain(what)
@@ -255,7 +261,7 @@ func lifeCell(a *alerts.Alert, c *views.Snapshot) Cell {
 	case a.State == alerts.StateFiring:
 		return Cell{Text: plain(age), Tone: tone}
 	case a.State == alerts.StatePending:
-		return Cell{Text: backend.Text("pending"), Tone: tone}
+		return Cell{Text: plain("pending " + age), Short: plain(age), Tone: tone}
 	}
 	return Cell{Text: plain(string(a.State) + " " + age), Tone: tone}
 }
@@ -303,8 +309,11 @@ func first(a *alerts.Alert, c *views.Snapshot) *alerts.Alert {
 	return &whole
 }
 
-// affectedWidth is the least width of the column of subjects.
-const affectedWidth = 14
+// affectedWidth is the least width of the column of subjects, affectedIdeal the one in which most names are whole.
+const (
+	affectedWidth = 14
+	affectedIdeal = 20
+)
 
 // affectedCell is the name of an alert's only subject, or how many there are.
 func affectedCell(a *alerts.Alert, c *views.Snapshot) Cell {
@@ -313,7 +322,7 @@ func affectedCell(a *alerts.Alert, c *views.Snapshot) Cell {
 		return Cell{Text: backend.Text("not known"), Short: backend.Text("?"), Tone: theme.Dim} // it is counted, not named
 	case a.SubjectCount == 1 && len(a.Subjects) == 1:
 		name := named(&a.Subjects[0], c)
-		return Cell{Text: plain(name), Short: plain(shortName(name, affectedWidth))}
+		return Cell{Text: plain(name), Short: plain(shortName(name, affectedIdeal)), Brief: plain(shortName(name, affectedWidth))}
 	}
 	return Cell{Text: plain(SubjectCount(a)), Short: plain(kit.Number(a.SubjectCount))}
 }

@@ -27,7 +27,7 @@ func AlertPane(a *alerts.Alert, f *views.Frame, subjects int) *kit.Doc {
 }
 
 func (w *writer) short(a *alerts.Alert, how string) {
-	w.Firm(keepSince)
+	w.Firm(keepDiagnosis)
 	w.headline(a)
 	w.Keep(keepHead)
 	w.section(headWhat)
@@ -94,9 +94,26 @@ func (w *writer) alert(a *alerts.Alert) {
 	}
 }
 
+// meanings say what the name of a rule does not tell a newcomer.
+func meanings() map[string]string {
+	return map[string]string{
+		"audit-saturation":        "a session floods the log",
+		"capability-mismatch":     "a configuration error",
+		"contradiction":           "reported well, proved not to work",
+		"hammered-and-failing":    "each use fails",
+		"misclassified-transient": "retried in vain",
+		"reaped-soon":             "the platform removes it soon",
+		"registry-not-published":  "no route lists its workspaces",
+		"wont-terminate":          "a sandbox runs without a session",
+	}
+}
+
 func (w *writer) headline(a *alerts.Alert) {
 	c := SeverityCell(a)
 	spans := []kit.Span{w.state(c), normal("  "), {Tone: theme.Strong, Text: a.Rule}, normal("  " + StateWord(a.State))}
+	if s := meanings()[a.Rule]; s != "" {
+		spans = append(spans, dim("  "+s))
+	}
 	if !a.Confirmed.IsZero() && w.f.Now.Sub(a.Confirmed) >= time.Minute {
 		spans = append(spans, dim(", confirmed "+backend.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
 	}
@@ -109,9 +126,12 @@ var varies = regexp.MustCompile(`://|/\w|\d(ms|s)\b|[0-9a-f]{8}`)
 // longPath is a path of which the end tells it from others, and the beginning where it is.
 var longPath = regexp.MustCompile(`([ '"])(/[^/ '"]+)/[^ '"]{12,}(/[^/ '"]+)`)
 
+// refusedPath is a path behind an address that refuses connections: it was never asked for.
+var refusedPath = regexp.MustCompile(`(connection refused at https?://[^/ ]+)/[^ ]*`)
+
 func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
-		text := BareError(a.Cause.String())
+		text := refusedPath.ReplaceAllString(BareError(a.Cause.String()), "$1")
 		spans := []kit.Span{{Tone: theme.Strong, Text: text}}
 		if OfOne(a, w.f.State) {
 			if !w.headed { // the subjects have the whole paths
@@ -157,11 +177,9 @@ func life(a *alerts.Alert, now time.Time) string {
 }
 
 func (w *writer) standing(a *alerts.Alert) {
-	text := life(a, w.f.Now)
-	if !w.headed {
-		text, _, _ = strings.Cut(text, ", pending ")
+	if w.headed || a.State == alerts.StateHeld {
+		w.Field("state", normal(life(a, w.f.Now)))
 	}
-	w.Field("state", normal(text))
 	if name := map[alerts.AlertState]string{alerts.StatePending: "decides", alerts.StateHeld: "held because"}[a.State]; !a.Why.IsEmpty() {
 		if name == "" {
 			name = "why"
@@ -172,7 +190,7 @@ func (w *writer) standing(a *alerts.Alert) {
 }
 
 func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
-	n, said := 0, []string{a.Cause.String(), scope(a, w.f.Snapshot)}
+	n, from, said := 0, "", []string{a.Cause.String(), scope(a, w.f.Snapshot)}
 	if d != nil {
 		said = append(said, d.Conclusion.String())
 	}
@@ -181,16 +199,17 @@ func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
 		if strings.HasPrefix(text, SubjectCount(a)+" with this cause") {
 			continue // that is the scope
 		}
-		if !saysMore(text, said...) && len(e.Trend) < 2 {
+		if !saysMore(strings.TrimPrefix(text, SubjectCount(a)+": "), said...) && len(e.Trend) < 2 {
 			continue
 		}
 		if strings.HasPrefix(text, "lastError: ") && w.news(text) != text {
 			continue // the cause says it
 		}
 		spans := []kit.Span{normal(text)}
-		if e.Source != "" && e.Source != a.Source && !backend.HoldsWord(text, e.Source) {
+		if e.Source != "" && e.Source != a.Source && e.Source != from && !backend.HoldsWord(text, e.Source) {
 			spans = append(spans, dim(", from "+e.Source))
 		}
+		from = e.Source
 		if a.State == alerts.StateHeld && e.Value.IsKnown() && !e.At.IsZero() { // of then, not of now
 			spans = append(spans, kit.Span{Tone: theme.Warn, Text: "  measured " + backend.Age(w.f.Now.Sub(e.At)) + " ago"})
 		}
@@ -216,8 +235,8 @@ func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
 func (w *writer) whole(a *alerts.Alert) {
 	source := len(a.Subjects) == 1 && a.Subjects[0].Key.Kind == backend.KindSource
 	spans := []kit.Span{normal(scope(a, w.f.Snapshot) + extent(a, w.f.Snapshot) + others(a, w.f.Snapshot))}
-	if source && localhost(w.f.State.Source(a.Source)) {
-		spans = append(spans, normal("; localhost is the machine of Sandglass"))
+	if name := localhost(w.f.State.Source(a.Source)); source && name != "" {
+		spans = append(spans, normal("; "+name+" is the machine of Sandglass"))
 	}
 	if text := a.Direction.Text(); !text.IsEmpty() {
 		spans = append(spans, kit.Span{Tone: theme.Warn, Text: ", " + text.String()})

@@ -112,9 +112,8 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 // foreign text.
 func brief(cause string) backend.Safe {
 	for _, which := range []string{"one attempt", "the newest attempt"} {
-		if rest, ok := strings.CutPrefix(cause, which+" runs for "); ok {
-			long, _, _ := strings.Cut(rest, ",")
-			return backend.Textf("one attempt runs %s", plain(strings.TrimSuffix(long, " or longer")))
+		if strings.HasPrefix(cause, which+" runs for ") {
+			return backend.Text("one long attempt")
 		}
 	}
 	for _, b := range briefs {

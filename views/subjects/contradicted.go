@@ -21,6 +21,9 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	one := a.SubjectCount == 1
 	b, says := c.State.Sandbox(k), backend.Safe{}
 	effect := "nothing runs in " + what
+	if one {
+		effect = "nothing runs in it"
+	}
 	if b != nil && (b.Class == backend.SandboxRunning || b.Class == backend.SandboxPaused) {
 		effect, says = broken(b, what, one), b.Reported
 	} else if w := c.State.Workspace(k); w != nil {
@@ -45,7 +48,7 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 	}
 	switch {
 	case is(backend.FailServerFrozen):
-		return "the main process of " + what + " does nothing"
+		return "no command begins or goes on in " + what
 	case is(backend.FailMountGone):
 		return "the working directory of " + what + " has none of the files of its mount"
 	case is(backend.FailUnauthorised) && exec.Outcome == backend.OutcomeOK: // the engine enters it as root, and the user may not list it

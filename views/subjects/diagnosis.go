@@ -77,10 +77,7 @@ func (w *writer) concluded(a *alerts.Alert, d *runbook.Diagnosis, asked bool) {
 		w.Field("diagnosis", dim("The diagnosis is not ready yet."))
 		w.Keep(keepDiagnosis)
 	default:
-		text := d.Conclusion.String()
-		if first, rest, more := strings.Cut(text, ". "); more && !saysMore(rest, BareError(a.Cause.String())) {
-			text = first + "." // the cause has the rest
-		}
+		text := concise(d.Conclusion.String(), BareError(a.Cause.String())+" "+scope(a, w.f.Snapshot), w.f.Now)
 		w.Field("diagnosis", normal(text))
 		w.KeepSentences(keepDiagnosis)
 	}

@@ -1,8 +1,12 @@
 package subjects
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
@@ -54,8 +58,47 @@ func (w *writer) news(s string) string {
 
 // saysMore reports whether a text has words that none of the others has.
 func saysMore(text string, others ...string) bool {
-	known := words(strings.Join(others, " "))
-	return slices.ContainsFunc(words(text), func(x string) bool { return !slices.Contains(known, x) })
+	known := plainWords(strings.Join(others, " "))
+	return slices.ContainsFunc(plainWords(text), func(x string) bool { return !slices.Contains(known, x) })
+}
+
+// plainWords are the words of a text as a comparison needs them: in lower case, without the end of a sentence and articles.
+func plainWords(s string) []string {
+	list := words(strings.ToLower(s))
+	for i, x := range list {
+		list[i] = strings.TrimRight(x, ".")
+	}
+	return slices.DeleteFunc(list, func(x string) bool { return x == "" || x == "the" || x == "its" })
+}
+
+// stamp is a moment as a fact of several days writes it.
+var stamp = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// concise is the conclusion of a diagnosis beside its alert: its first sentence, and of the rest what neither that nor the alert
+// says. Of a rest "name: kind: fact" the parts that are known go.
+func concise(conclusion, known string, now time.Time) string {
+	conclusion = stamp.ReplaceAllStringFunc(conclusion, func(s string) string {
+		if t, err := time.Parse(time.RFC3339, s); err == nil {
+			return Clock(t, now)
+		}
+		return s
+	})
+	first, rest, more := strings.Cut(conclusion, ". ")
+	if !more {
+		return conclusion
+	}
+	first += "."
+	for known += " " + first; ; {
+		part, behind, is := strings.Cut(rest, ": ")
+		switch {
+		case !saysMore(rest, known):
+			return first
+		case !is || saysMore(part, known):
+			head, width := utf8.DecodeRuneInString(rest)
+			return first + " " + string(unicode.ToUpper(head)) + rest[width:]
+		}
+		rest = behind
+	}
 }
 
 // outcomeWords begin what a rule says of a subject before its error.

@@ -68,7 +68,8 @@ func TestAWorkspaceOfAFiringAlertIsNotBusy(t *testing.T) {
 	}
 }
 
-// The scope counts the subjects of its row; it names the other sources with the same cause.
+// The scope counts the subjects of all sources with the same cause and state, and the impact counts as many; an alert in another
+// state is named, not counted.
 func TestAnOutageOnTwoSourcesNamesBoth(t *testing.T) {
 	of := func(source string, n int, late time.Duration) *alerts.Alert {
 		return &alerts.Alert{ID: source, Rule: "capacity", Source: source, Fingerprint: "v3:1", State: alerts.StateFiring, SubjectCount: n,
@@ -77,9 +78,17 @@ func TestAnOutageOnTwoSourcesNamesBoth(t *testing.T) {
 	}
 	a, b := of("helix-us", 33, 2*time.Minute), of("helix-eu", 22, 3*time.Minute)
 	c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{a, b}})
-	if got := others(a, c); got != "; same cause: helix-eu 22" {
+	if got := scope(a, c) + others(a, c); got != "55 workspaces: 33 on helix-us, 22 on helix-eu" {
 		t.Errorf("%q", got)
 	}
+	if got := impact(a, c); !strings.HasPrefix(got, "55 workspaces get no sandbox") {
+		t.Errorf("%q", got)
+	}
+	b.State = alerts.StatePending
+	if got := scope(a, c) + others(a, c); got != "33 workspaces on helix-us; same cause: helix-eu 22 pending" {
+		t.Errorf("%q", got)
+	}
+	b.State = alerts.StateFiring
 	if top, under := Onset(first(a, c), noon), Onset(first(b, c), noon); top != "≥ 3m" || under != "≥ 3m" {
 		t.Errorf("the line above both began %s ago, the other one %s", top, under)
 	}

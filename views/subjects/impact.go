@@ -21,7 +21,7 @@ func impacts() map[string]string {
 		"agent-oom":               "%s lose the work in memory at each restart",
 		"audit-saturation":        "rejected commands do nothing",
 		"capability-mismatch":     fail + ", until the configuration is changed",
-		"capacity":                "new sandboxes do not start",
+		"capacity":                "%s get no sandbox",
 		"clock-skew":              "none known: times of this source are wrong here",
 		"contradiction":           "",
 		"error-burst":             fail,
@@ -77,7 +77,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	case !known:
 		return "not known"
 	case a.Rule == "capacity":
-		s += evicted(a, c)
+		s = shortage(a, s) + evicted(a, c)
 	case a.Rule == "audit-saturation":
 		s += logGrowth(a)
 	case a.Rule == "tmpdir-close-failed", a.Rule == "tmpdir-orphaned", a.Rule == "tmpdir-pileup":
@@ -94,11 +94,11 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	if strings.Contains(s, "%s") {
 		what := kit.Number(a.SubjectCount) + " subjects"
 		if len(a.Subjects) > 0 {
-			what = counted(a.SubjectCount, a.Subjects[0].Key.Kind)
+			what = counted(affected(a, c), a.Subjects[0].Key.Kind)
 		}
 		s = strings.ReplaceAll(s, "%s", what)
 		if a.SubjectCount == 1 {
-			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its", "with their files", "with its files").Replace(s)
+			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " get no sandbox", " gets no sandbox", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its", "with their files", "with its files").Replace(s)
 		}
 	}
 	if a.State == alerts.StatePending {
@@ -107,22 +107,35 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	return s
 }
 
+// shortage is what a provider without free instances means, where how names those that wait.
+func shortage(a *alerts.Alert, how string) string {
+	switch {
+	case strings.HasSuffix(a.Cause.String(), " is nearly full"):
+		return "none yet; new sandboxes do not start when it is full"
+	case len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindWorkspace:
+		return "new sandboxes do not start"
+	}
+	return how
+}
+
 // quietAfter is how long nothing was tried before an outage may be over.
 const quietAfter = 5 * time.Minute
 
 // quietFor says how long none of the alert's workspaces was tried, so that nothing tells whether it goes on.
 func quietFor(a *alerts.Alert, c *views.Snapshot) string {
 	last := time.Time{}
-	for i := range a.Subjects {
-		w := c.State.Workspace(a.Subjects[i].Key)
-		if w == nil || !w.LastAttemptAt.IsKnown() {
-			return ""
-		}
-		if at := w.LastAttemptAt.Or(last); at.After(last) {
-			last = at
+	for _, x := range outage(a, c) {
+		for i := range x.Subjects {
+			w := c.State.Workspace(x.Subjects[i].Key)
+			if w == nil || !w.LastAttemptAt.IsKnown() || len(x.Subjects) != x.SubjectCount {
+				return ""
+			}
+			if at := w.LastAttemptAt.Or(last); at.After(last) {
+				last = at
+			}
 		}
 	}
-	if last.IsZero() || len(a.Subjects) != a.SubjectCount || c.Now.Sub(last) < quietAfter {
+	if last.IsZero() || c.Now.Sub(last) < quietAfter {
 		return ""
 	}
 	return "; none was tried for " + backend.Age(c.Now.Sub(last)) + ", so it may be over"
@@ -204,34 +217,47 @@ func down(a *alerts.Alert, c *views.Snapshot) bool {
 // Impact says what of the users' work an alert affects.
 func Impact(a *alerts.Alert, c *views.Snapshot) string { return impact(a, c) }
 
-// evicted says what is known of the sandboxes that run where no room is left for more, on the alert's source and on others with
-// the same cause.
+// evicted says how many workspaces lost their sandbox where no room is left for more, on the alert's source and on others with the
+// same cause.
 func evicted(a *alerts.Alert, c *views.Snapshot) string {
-	n, pending := evictedOn(a.Source, c)
-	text, more := "", 0
+	list := []*alerts.Alert{a}
 	for _, x := range c.Board.Alerts {
-		if !sameOutage(a, x) || more >= mostOthers {
-			continue
-		}
-		if m, state := evictedOn(x.Source, c); m > 0 {
-			text += ", " + kit.Number(m) + " on " + x.Source + state
-			more++
+		if sameOutage(a, x) && len(list) <= mostOthers {
+			list = append(list, x)
 		}
 	}
+	var parts []string
+	all, pending := 0, 0
+	for _, x := range list {
+		n, proved := evictedOn(x.Source, c)
+		if all += n; !proved {
+			pending += n
+		}
+		if n > 0 {
+			parts = append(parts, kit.Number(n)+" on "+x.Source)
+		}
+	}
+	s := "; " + counted(all, backend.KindWorkspace) + " lost "
 	switch {
-	case n > 0:
-		if more > 0 {
-			return "; workspaces that lost theirs: " + kit.Number(n) + " on " + a.Source + pending + text
-		}
-		return "; " + counted(n, backend.KindWorkspace) + " lost theirs" + pending
-	case more > 0:
-		return "; workspaces that lost theirs: " + strings.TrimPrefix(text, ", ")
+	case all == 0:
+		return "; no eviction is seen"
+	case all == 1:
+		s += "its sandbox"
+	default:
+		s += "their sandbox"
 	}
-	return "; no eviction is seen"
+	if len(parts) > 1 {
+		s += ": " + strings.Join(parts, ", ")
+	}
+	if pending > 0 {
+		s += " (" + kit.Number(pending) + " pending)"
+	}
+	return s
 }
 
 // evictedOn counts the evicted workspaces of a source, and says whether that is proved.
-func evictedOn(source string, c *views.Snapshot) (n int, state string) {
+func evictedOn(source string, c *views.Snapshot) (n int, proved bool) {
+	proved = true
 	for w := range c.State.Workspaces.All() {
 		if w.Key.Source == source && w.Class == backend.ClassEvicted {
 			n++
@@ -239,13 +265,10 @@ func evictedOn(source string, c *views.Snapshot) (n int, state string) {
 	}
 	for _, x := range c.Board.Alerts {
 		if x.Rule == "eviction-storm" && x.Source == source && x.State != alerts.StateEnded && x.SubjectCount > n {
-			n, state = x.SubjectCount, ""
-			if x.State == alerts.StatePending {
-				state = " (pending)"
-			}
+			n, proved = x.SubjectCount, x.State != alerts.StatePending
 		}
 	}
-	return n, state
+	return n, proved
 }
 
 // unseen counts what is not seen of sources that do not answer. Whether the agents work is another question.
@@ -271,11 +294,12 @@ func unseen(a *alerts.Alert, c *views.Snapshot) string {
 	return "only the view: " + counted(n, kind) + " not seen; their agents may still work"
 }
 
-// localhost reports whether a failure names an address of the machine that Sandglass runs on.
-func localhost(h *fleet.SourceHealth) bool {
-	if h == nil {
-		return false
+// localhost is the name of the machine that Sandglass runs on, as a failure has it; empty where it names another address.
+func localhost(h *fleet.SourceHealth) string {
+	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
+		if h != nil && strings.Contains(h.Error.String(), name) {
+			return name
+		}
 	}
-	s := h.Error.String()
-	return strings.Contains(s, "127.0.0.1") || strings.Contains(s, "localhost") || strings.Contains(s, "[::1]")
+	return ""
 }

@@ -35,7 +35,7 @@ func TestCapacityKnowsOfEvictions(t *testing.T) {
 	storm := func(source string) *alerts.Alert {
 		return &alerts.Alert{Rule: "eviction-storm", Source: source, State: alerts.StateFiring, SubjectCount: 36, Subjects: []alerts.Subject{subject}}
 	}
-	for source, want := range map[string]string{"a": "; 36 workspaces lost theirs", "b": "; no eviction is seen"} {
+	for source, want := range map[string]string{"a": "; 36 workspaces lost their sandbox", "b": "; no eviction is seen"} {
 		c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{full, storm(source)}})
 		if got := impact(full, c); !strings.HasSuffix(got, want) {
 			t.Errorf("storm on %s: %q", source, got)

@@ -1,10 +1,12 @@
 package subjects
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 )
@@ -12,15 +14,17 @@ import (
 // mostOthers is how many other sources are named where there is little room.
 const mostOthers = 3
 
-// others names the other sources with the same rule and cause, with the part of each; empty where there is none.
+// others names the other sources with the same rule and cause that the scope does not count, with the part and state of each;
+// empty where there is none.
 func others(a *alerts.Alert, c *views.Snapshot) string {
 	if len(a.Subjects) == 0 || a.Subjects[0].Key.Kind == backend.KindSource {
 		return ""
 	}
+	together := outage(a, c)
 	var parts []string
 	n := 0
 	for _, x := range c.Board.Alerts {
-		if !sameOutage(a, x) {
+		if !sameOutage(a, x) || slices.Contains(together, x) {
 			continue
 		}
 		if n++; n <= mostOthers {
@@ -34,6 +38,36 @@ func others(a *alerts.Alert, c *views.Snapshot) string {
 		return ""
 	}
 	return "; same cause: " + strings.Join(parts, ", ")
+}
+
+// outage is an alert with those of other sources that have its rule, cause and state: their subjects are counted together. It is
+// the alert alone where that is about one subject.
+func outage(a *alerts.Alert, c *views.Snapshot) []*alerts.Alert {
+	list := []*alerts.Alert{a}
+	if a.SubjectCount < 2 || len(a.Subjects) == 0 || !placedKind(a) {
+		return list
+	}
+	for _, x := range c.Board.Alerts {
+		if sameOutage(a, x) && x.State == a.State && placedKind(x) && x.Subjects[0].Key.Kind == a.Subjects[0].Key.Kind {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// placedKind reports whether all listed subjects of an alert are of one kind, that of no source, and of its source.
+func placedKind(a *alerts.Alert) bool {
+	return len(a.Subjects) > 0 && a.Source != "" && !slices.ContainsFunc(a.Subjects, func(s alerts.Subject) bool {
+		return s.Key.Kind != a.Subjects[0].Key.Kind || s.Key.Kind == backend.KindSource || s.Key.Source != a.Source
+	})
+}
+
+// affected is how many subjects an alert has with those of other sources.
+func affected(a *alerts.Alert, c *views.Snapshot) (n int) {
+	for _, x := range outage(a, c) {
+		n += x.SubjectCount
+	}
+	return n
 }
 
 // extent is what tells how large an alert is beside its subjects: a rate, what is in use, what is left behind.
@@ -60,7 +94,7 @@ func extent(a *alerts.Alert, c *views.Snapshot) string {
 func stillWork(a *alerts.Alert, c *views.Snapshot) string {
 	began := a.Bounds.Latest
 	if began.IsZero() || a.Providers > 1 || len(a.Subjects) != a.SubjectCount {
-		return ""
+		return "" // whether others use the same is not known
 	}
 	own, provider := make(map[backend.Key]bool, len(a.Subjects)), ""
 	for i := range a.Subjects {
@@ -74,18 +108,17 @@ func stillWork(a *alerts.Alert, c *views.Snapshot) string {
 	n := 0
 	for w := range c.State.Workspaces.All() {
 		at, ok := w.LastSuccessAt.Get()
-		if ok && at.After(began) && w.Key.Source == a.Source && !own[w.Key] && (provider == "" || w.Provider.String() == provider) {
+		if ok && at.After(began) && w.Key.Source == a.Source && !own[w.Key] && w.Provider.String() == provider {
 			n++
 		}
 	}
-	of := ""
-	if provider != "" {
-		of = " of " + provider
+	switch {
+	case provider == "":
+		return ""
+	case n == 0:
+		return "; no other one of " + provider + " worked since"
 	}
-	if n == 0 {
-		return "; no other one" + of + " worked since"
-	}
-	return "; " + kit.Count(n, "other", "others") + of + " worked since"
+	return "; " + kit.Count(n, "other", "others") + " of " + provider + " worked since"
 }
 
 // atLeast carries over that a figure is a lower bound.
@@ -150,21 +183,74 @@ const longestName = 44
 func scope(a *alerts.Alert, c *views.Snapshot) string {
 	s, one := howMany(a, c), a.SubjectCount == 1 && len(a.Subjects) == 1
 	source := one && a.Subjects[0].Key.Kind == backend.KindSource
-	if a.Source != "" && !source {
+	all := outage(a, c)
+	switch {
+	case len(all) > 1:
+		s = inAll(a, all, c)
+	case a.Source != "" && !source:
 		s += " on " + a.Source
 	}
-	var of []string
-	if a.Sessions > 0 && !one && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
-		of = append(of, number(a.Sessions, "session"))
+	if one {
+		return s + ownerOf(a.Subjects[0].Key, c.State)
 	}
-	if a.Tenants > 1 {
+	sessions := 0
+	for _, x := range all {
+		sessions += x.Sessions
+	}
+	var of []string
+	if sessions > 0 && (len(all) == 1 || sessions != affected(a, c)) && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
+		of = append(of, number(sessions, "session"))
+	}
+	if a.Tenants > 1 && len(all) == 1 { // those of other sources may be the same
 		of = append(of, number(a.Tenants, "tenant"))
 	}
-	if a.Providers > 1 {
+	if a.Providers > 1 && len(all) == 1 {
 		of = append(of, number(a.Providers, "provider"))
 	}
 	if len(of) > 0 {
 		s += "; " + strings.Join(of, ", ")
+	}
+	return s
+}
+
+// inAll counts the subjects of an outage, in all and on each of its sources.
+func inAll(a *alerts.Alert, all []*alerts.Alert, c *views.Snapshot) string {
+	var parts []string
+	for i, x := range all {
+		if i == mostOthers && len(all) > mostOthers+1 {
+			parts = append(parts, "the rest on "+number(len(all)-i, "more source"))
+			break
+		}
+		part, k := kit.Number(x.SubjectCount), x.Subjects[0].Key
+		if n := c.State.CountOf(k.Kind, k.Source); n >= x.SubjectCount {
+			part += " of " + kit.Number(n)
+		}
+		parts = append(parts, part+" on "+x.Source)
+	}
+	return counted(affected(a, c), a.Subjects[0].Key.Kind) + ": " + strings.Join(parts, ", ")
+}
+
+// ownerOf names the session and tenant that a sandbox belongs to, or the tenant of a workspace or session, as far as they are read.
+func ownerOf(k backend.Key, st *fleet.State) string {
+	s, session := "", k.ID
+	switch k.Kind {
+	case backend.KindSandbox:
+		b := st.Sandbox(k)
+		if b == nil || b.Session.IsZero() {
+			return ""
+		}
+		session = b.Session
+		s = "; session " + session.Safe().String()
+	case backend.KindWorkspace:
+		session = k.Parent
+	case backend.KindSession:
+	default:
+		return ""
+	}
+	for x := range st.Sessions.All() {
+		if x.Key.ID == session && (k.Kind == backend.KindSandbox || x.Key.Source == k.Source) && !x.Tenant.IsEmpty() {
+			return s + "; tenant " + x.Tenant.String()
+		}
 	}
 	return s
 }

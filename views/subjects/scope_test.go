@@ -73,5 +73,10 @@ func TestTheScopeSaysWhetherOthersWork(t *testing.T) {
 		if got := extent(a, c); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+		bad.Provider = backend.Safe{}
+		if got := extent(a, c); got != "" {
+			t.Errorf("without a provider: %q", got)
+		}
+		bad.Provider = backend.Text("r2")
 	}
 }
