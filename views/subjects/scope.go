@@ -233,22 +233,20 @@ func inAll(a *alerts.Alert, all []*alerts.Alert, c *views.Snapshot) string {
 // ownerOf names the session and tenant that a sandbox belongs to, or the tenant of a workspace or session, as far as they are read.
 func ownerOf(k backend.Key, st *fleet.State) string {
 	s, session := "", k.ID
-	switch k.Kind {
-	case backend.KindSandbox:
-		b := st.Sandbox(k)
-		if b == nil || b.Session.IsZero() {
-			return ""
-		}
-		session = b.Session
+	box := st.Sandbox(k)
+	switch {
+	case box != nil && box.Session.IsZero():
+		return ""
+	case box != nil:
+		session = box.Session
 		s = "; session " + session.Safe().String()
-	case backend.KindWorkspace:
+	case st.Workspace(k) != nil:
 		session = k.Parent
-	case backend.KindSession:
-	default:
+	case st.Session(k) == nil:
 		return ""
 	}
 	for x := range st.Sessions.All() {
-		if x.Key.ID == session && (k.Kind == backend.KindSandbox || x.Key.Source == k.Source) && !x.Tenant.IsEmpty() {
+		if x.Key.ID == session && (box != nil || x.Key.Source == k.Source) && !x.Tenant.IsEmpty() {
 			return s + "; tenant " + x.Tenant.String()
 		}
 	}
