@@ -342,7 +342,7 @@ func (p *Program) incomplete(st *fleet.State, kinds ...backend.Kind) error {
 	down := false
 	for _, h := range st.Sources {
 		may := len(kinds) == 0 || slices.ContainsFunc(kinds, func(k backend.Kind) bool { return mayList(h, k) })
-		if may && (h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting) {
+		if may && (h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Status == fleet.StatusDegraded && h.Unfinished) {
 			down = true
 			p.notice("rows may be missing: source %s is %s: %s; see sandglass get sources", h.Key.Source, h.Status, h.Error)
 		}

@@ -1,6 +1,9 @@
 package agentuity
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -164,6 +167,24 @@ func TestResumeIsVerified(t *testing.T) {
 	}
 }
 
+// archive is a packed directory of some files.
+func archive(t *testing.T, names ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	zipped := gzip.NewWriter(&b)
+	all := tar.NewWriter(zipped)
+	for _, name := range names {
+		if err := all.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: 2}); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = all.Write([]byte("hi"))
+	}
+	if err := errors.Join(all.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func stepWords(steps []actions.Step) string {
 	var all []string
 	for _, s := range steps {
@@ -225,11 +246,18 @@ func TestOtherOrders(t *testing.T) {
 	if err != nil || !done.Proved || !strings.Contains(done.Text.String(), "the new sandbox is sbx_2") || made["runtimeId"] != "srt_1" || made["metadata"].(map[string]any)["owner"] != "a" || made["network"].(map[string]any)["port"] != 4096.0 {
 		t.Errorf("replace: %+v %v with %v", done, err, made)
 	}
-	w.set("GET /fs/download/"+boxID, 200, "an archive")
+	packed := archive(t, "a.txt")
+	w.set("GET /fs/download/"+boxID, 200, packed)
 	done, err = w.do(actions.Rescue, "idle")
-	file := strings.TrimPrefix(done.Text.String(), "10 B in ")
-	if b, read := os.ReadFile(file); err != nil || read != nil || string(b) != "an archive" {
+	size, file, _ := strings.Cut(done.Text.String(), " in ")
+	if b, read := os.ReadFile(file); err != nil || read != nil || string(b) != packed || !strings.HasPrefix(size, "1 file, ") {
 		t.Errorf("rescue: %+v %v %v", done, err, read)
+	}
+	for name, body := range map[string]string{"a login page": "<html>login</html>", "half an archive": packed[:len(packed)-20], "noise": "\x1f\x8b" + strings.Repeat("x", 1000)} {
+		w.set("GET /fs/download/"+boxID, 200, body)
+		if done, err = w.do(actions.Rescue, "idle"); err == nil || !strings.Contains(err.Error(), "no whole archive") {
+			t.Errorf("%s: %+v %v", name, done, err)
+		}
 	}
 	w.sample("GET /fs/download/"+boxID, "zombie_fs_list_404")
 	if _, err = w.do(actions.Rescue, "idle"); err == nil || !strings.Contains(err.Error(), "its mount is gone") {
@@ -323,5 +351,26 @@ func TestNudgesAreRefused(t *testing.T) {
 	}
 	if got := why(actions.Rescue, box.Key, backend.Reading{}); !strings.Contains(got, "no file of it can be read") {
 		t.Errorf("rescue without a mount: %q", got)
+	}
+}
+
+// TestAProbeReadsTheExitCode: a command that ended by the platform's word and with another code than 0 did not run. The answers
+// are the sheet's, of an execute and of its execution a moment later.
+func TestAProbeReadsTheExitCode(t *testing.T) {
+	for code, want := range map[string]backend.Outcome{"0": backend.OutcomeOK, "126": backend.OutcomeFailed} {
+		w := newWorld(t)
+		w.status("idle")
+		w.sample("GET /fs/list/"+boxID, "healthy_fs_list")
+		const id = "exe_bf3beb9d2c0c56c265a4bbdc9a9f2fd05bc540a1ab5d385a0d12ee945f15"
+		w.set("POST /sandbox/"+boxID+"/execute", 200, `{"success":true,"data":{"executionId":"`+id+`","status":"queued"}}`)
+		w.sample("GET /sandbox/execution/"+id, "healthy_execution_get")
+		if code != "0" {
+			w.set("GET /sandbox/execution/"+id, 200, `{"success":true,"data":{"executionId":"`+id+`","status":"completed","exitCode":`+code+`}}`)
+		}
+		done, err := w.do(actions.Probe, "idle")
+		v, _ := backend.Observation{Verdicts: backend.MergeVerdicts(done.Observed)}.Of(backend.PlaneExec)
+		if err != nil || v.Outcome != want {
+			t.Errorf("exit code %s: %+v %v", code, v, err)
+		}
 	}
 }

@@ -220,6 +220,9 @@ func (c *client) exec(ctx context.Context, id backend.ID) backend.Verdict {
 	for word := r.text("status"); ; {
 		switch backend.WorkClassOf(word) {
 		case backend.WorkSucceeded:
+			if code, is := r.data.Get("exitCode").Float(); is && code != 0 {
+				return end(backend.OutcomeFailed, "", backend.Textf("true ended with exit code %d", int(code)))
+			}
 			return end(backend.OutcomeOK, "", backend.Text("true ran"))
 		case backend.WorkFailed, backend.WorkCancelled:
 			return end(backend.OutcomeFailed, "", backend.Textf("true ended as %s", c.clean(word, 60)))
@@ -237,7 +240,7 @@ func (c *client) exec(ctx context.Context, id backend.ID) backend.Verdict {
 		}
 		now, err := c.send(ctx, http.MethodGet, "/sandbox/execution/"+url.PathEscape(key), url.Values{"wait": {"5s"}}, nil)
 		if err == nil && now.ok() {
-			word = now.text("status")
+			r, word = now, now.text("status")
 		}
 	}
 }

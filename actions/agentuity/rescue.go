@@ -1,6 +1,8 @@
 package agentuity
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -27,15 +29,18 @@ func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (action
 	}
 	name := fmt.Sprintf("%s-%s.tar.gz", fileName(t.Key.ID.Raw()), c.now().UTC().Format("20060102T150405.000000Z"))
 	file := filepath.Join(dir, name)
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return actions.Done{}, fmt.Errorf("nothing was read: %w", err)
 	}
 	size, err := c.download(ctx, t.Key.ID, f)
-	note := backend.Safe{}
+	files, note := 0, backend.Safe{}
+	if err == nil {
+		files, err = contents(f)
+	}
 	if err != nil && !errors.Is(err, errNoMount) && f.Truncate(0) == nil {
 		if _, back := f.Seek(0, io.SeekStart); back == nil {
-			size, note, err = c.singly(ctx, t.Key.ID, f, err)
+			size, files, note, err = c.singly(ctx, t.Key.ID, f, err)
 		}
 	}
 	if closed := f.Close(); err == nil {
@@ -44,7 +49,7 @@ func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (action
 	if err != nil {
 		return actions.Done{}, errors.Join(err, os.Remove(file))
 	}
-	done := actions.Done{Proved: true, Text: backend.Textf("%s in %s", backend.Bytes(size), backend.Clean(file, 400)),
+	done := actions.Done{Proved: true, Text: backend.Textf("%s, %s in %s", backend.Counted(files, "file", "files"), backend.Bytes(size), backend.Clean(file, 400)),
 		Notes: []backend.Safe{backend.Text("the archive may hold secrets of the sandbox; only your account can read it")}}
 	if !note.IsEmpty() {
 		done.Notes = append(done.Notes, note)
@@ -53,19 +58,50 @@ func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (action
 }
 
 // singly reads the files one by one after the platform's archive failed.
-func (c *client) singly(ctx context.Context, id backend.ID, f *os.File, why error) (size int64, note backend.Safe, err error) {
+func (c *client) singly(ctx context.Context, id backend.ID, f *os.File, why error) (size int64, saved int, note backend.Safe, err error) {
 	saved, lost, err := c.copyFiles(ctx, id, f)
 	if err != nil {
-		return 0, backend.Safe{}, errors.Join(why, err)
+		return 0, 0, backend.Safe{}, errors.Join(why, err)
 	}
 	if saved == 0 {
-		return 0, backend.Safe{}, why
+		return 0, 0, backend.Safe{}, why
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return 0, backend.Safe{}, err
+		return 0, 0, backend.Safe{}, err
 	}
-	return info.Size(), backend.Textf("the platform made no archive (%s): %s saved one by one, %d could not be read", c.clean(why.Error(), 200), backend.Counted(saved, "file was", "files were"), lost), nil
+	return info.Size(), saved, backend.Textf("its archive could not be used (%s): %s saved one by one, %d could not be read", c.clean(why.Error(), 200), backend.Counted(saved, "file was", "files were"), lost), nil
+}
+
+// contents counts the files in an archive, which it reads to its end: an answer with status 200 may be anything.
+func contents(f *os.File) (files int, err error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	broken := func(err error) error { return fmt.Errorf("the platform sent no whole archive: %w", err) }
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		return 0, broken(err)
+	}
+	for all := tar.NewReader(unzipped); ; {
+		h, err := all.Next()
+		if errors.Is(err, io.EOF) {
+			_, err = io.Copy(io.Discard, unzipped) // #nosec G110 -- nothing is kept; the download is bounded
+			if err != nil {
+				return 0, broken(err)
+			}
+			return files, nil
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, all) // #nosec G110 -- as above
+		}
+		if err != nil {
+			return 0, broken(err)
+		}
+		if h.Typeflag == tar.TypeReg {
+			files++
+		}
+	}
 }
 
 // errNoMount says that no file can be read.

@@ -93,6 +93,8 @@ func (l targetReader) unfit(b *backend.Sandbox, s *fleet.State) backend.Safe {
 			return backend.Textf("it is reported %s: there is nothing to resume. Resume is no cure for a sandbox that is reported live and does not work", b.Reported)
 		case !asleep:
 			return backend.Textf("it is reported %s, and only one that sleeps can be resumed", b.Reported)
+		case slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return v.Kind == backend.FailNoCheckpoint }):
+			return backend.Textf("it has no checkpoint, so a resume cannot succeed: sandglass replace %s", b.Key.ID.Safe())
 		}
 	case actions.Rescue, actions.Probe:
 		switch {

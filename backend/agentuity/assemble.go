@@ -51,11 +51,11 @@ func (p *poll) assemble() {
 	}
 }
 
-// refused says which sandboxes cannot be read although the key works for their list.
+// refused says which sandboxes cannot be read although their list can: once is ordinary.
 func (p *poll) refused() {
 	n, first := 0, (*box)(nil)
 	for _, key := range p.sorted() {
-		if b := p.s.boxes[key]; b.problem != nil && b.barred {
+		if b := p.s.boxes[key]; b.problem != nil && (b.barred || b.fails > 1 || b.fails > 0 && b.work.whole().IsZero()) {
 			if n++; first == nil {
 				first = b
 			}
@@ -201,7 +201,10 @@ func (p *poll) judgeDriver(b *box) {
 	v := backend.Verdict{Plane: backend.PlaneDriver, At: y.toldAt, Passive: true}
 	name := y.entity.Key.ID.Safe()
 	h := y.entity.Hub
-	gaveUp := false
+	gaveUp, since := false, y.noDriver
+	if at := b.work.newestNudge(); !at.IsZero() && at.Before(since) && !at.Before(b.woke) {
+		since = at // the driver should have connected since
+	}
 	if r, ok := backend.HubText(h.Error.String()); ok && r.Kind == backend.ReportDriverTimeout {
 		gaveUp = y.inError()
 	}
@@ -212,15 +215,20 @@ func (p *poll) judgeDriver(b *box) {
 		v.Outcome, v.What, v.At = backend.OutcomeOK, backend.Textf("the session %s is connected", name), p.s.hub.ok
 	case y.noDriver.IsZero():
 		return
-	case gaveUp || p.now.Sub(y.noDriver) >= p.s.opt.DriverLimit.Std():
-		v.Since = y.noDriver
-		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("no driver leads the session %s since at least %s", name, y.noDriver.UTC().Format("15:04:05Z"))
+	case gaveUp || p.now.Sub(since) >= p.s.opt.DriverLimit.Std():
+		v.Since = since
+		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("no driver leads the session %s since at least %s", name, since.UTC().Format("15:04:05Z"))
 		if gaveUp {
 			v.Evidence = []backend.Safe{backend.Textf("the Hub says: %s", backend.HubSeconds(h.Error))}
 		}
+	case !y.waking():
+		v.Outcome, v.What = backend.OutcomeUnknown, backend.Textf("no driver was seen at the session %s since %s; that is a failure after %s", name, since.UTC().Format("15:04:05Z"), backend.Age(p.s.opt.DriverLimit.Std()))
 	default:
 		v.Outcome, v.Kind = backend.OutcomeUnknown, backend.FailWaking
 		v.What = backend.Textf("no driver leads the session %s yet; that is a failure after %s", name, backend.Age(p.s.opt.DriverLimit.Std()))
+	}
+	if known, told := find(b.checks, backend.PlaneDriver); told && known.Outcome == backend.OutcomeFailed && v.Outcome == backend.OutcomeUnknown && !known.At.Before(b.woke) {
+		return // a nudge found none, and none came since
 	}
 	if known, told := find(b.checks, backend.PlaneDriver); told && known.Outcome == v.Outcome && known.What == v.What && !p.attention.alerting[b.id] && v.At.Sub(known.At) < verdictFresh {
 		return

@@ -52,9 +52,14 @@ func (b *box) fellAsleep() bool {
 
 // readBoxes reads what is due about single sandboxes: the status of those in doubt first, then executions, jobs and events.
 func (p *poll) readBoxes() {
-	var jobs []job
-	for _, key := range p.doubtful() {
-		jobs = append(jobs, p.readStatus(p.s.boxes[key]))
+	var jobs, looked []job
+	doubtful, inTrouble := p.doubtful()
+	for i, key := range doubtful {
+		if ask := p.readStatus(p.s.boxes[key]); i < inTrouble {
+			jobs = append(jobs, ask)
+		} else {
+			looked = append(looked, ask)
+		}
 	}
 	due := p.s.backlog
 	subjects := p.subjects()
@@ -74,16 +79,17 @@ func (p *poll) readBoxes() {
 		}
 	}
 	p.s.backlog = nil
-	unbegun := p.run(jobs)
-	if begun := len(jobs) - unbegun; begun < len(jobs) {
+	unbegun := p.run(append(jobs, looked...)) // the status of what is only looked at comes last: the sweep may not wait for it
+	if begun := len(jobs) + len(looked) - unbegun; begun < len(jobs) {
 		p.s.backlog = append(p.s.backlog, due[max(0, min(len(due), begun-status)):]...)
 	}
 	p.partial = p.partial || unbegun > 0
 }
 
-// doubtful are the sandboxes whose status is asked for: those that left a list, that alert or that are on a screen.
-func (p *poll) doubtful() []backend.ID {
-	out := slices.Clone(p.left)
+// doubtful are the sandboxes whose status is asked for: those that left a list or that alert, so many first, then those on a
+// screen.
+func (p *poll) doubtful() (out []backend.ID, inTrouble int) {
+	out = slices.Clone(p.left)
 	for key, b := range p.s.boxes {
 		if (b.lost || p.attention.alerting[key] || p.attention.visible[key]) && !slices.Contains(p.left, key) {
 			out = append(out, key)
@@ -104,7 +110,13 @@ func (p *poll) doubtful() []backend.ID {
 		}
 		return x.Compare(y)
 	})
-	return out[:min(len(out), statusAsked)]
+	out = out[:min(len(out), statusAsked)]
+	for _, key := range out {
+		if rank(key) == 0 {
+			inTrouble++
+		}
+	}
+	return out, inTrouble
 }
 
 // ask asks a route of a sandbox in its region. A region that says that another one has it (421) is believed once, where that
@@ -168,7 +180,7 @@ func (p *poll) readBox(b *box) job {
 				p.end(b.id)
 				return
 			}
-			b.hasRead, b.touched = [3]bool{}, true
+			b.hasRead, b.touched, b.work.shapeless = [3]bool{}, true, nil
 			later := slices.Contains(failures[:], errLater)
 			for i, f := range failures {
 				if answers[i] != nil && f == nil {
@@ -179,14 +191,22 @@ func (p *poll) readBox(b *box) job {
 			if later {
 				p.s.backlog = append(p.s.backlog, b.id)
 			}
+			if f := failures[0]; f != nil && f != errLater {
+				b.observe(backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeUnknown, At: p.now, Passive: true,
+					What: backend.Text("its executions cannot be read"), Evidence: []backend.Safe{p.clean(f.said(), 400)}})
+			}
 			for _, f := range failures {
 				if f != nil && f != errLater {
 					p.failed(b, f)
+					b.fails++
 					return
 				}
 			}
-			if !later {
-				b.problem = nil
+			if !later && b.work.shapeless == nil {
+				b.problem, b.fails = nil, 0
+			} else if b.work.shapeless != nil {
+				p.failed(b, b.work.shapeless)
+				b.fails++
 			}
 		}
 	}

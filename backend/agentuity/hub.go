@@ -229,6 +229,12 @@ func (y *hubSession) inError() bool {
 	return word == "error" || word == "failed"
 }
 
+// waking reports whether the Hub waits for the driver of the session now.
+func (y *hubSession) waking() bool {
+	word := strings.ToLower(y.entity.Status.String())
+	return word == "creating" || word == "resuming"
+}
+
 // settle fills in who drives the session. The entity is one that was not delivered yet.
 func (y *hubSession) settle(p *poll) {
 	h := y.entity.Hub

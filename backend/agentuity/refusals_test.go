@@ -331,3 +331,41 @@ func TestAHubElsewhereGetsNoKey(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatCannotBeReadIsSaid: a Hub that does not answer, and work of a sandbox that cannot be read, degrade the source and are unknown.
+func TestWhatCannotBeReadIsSaid(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("GET /api/hub/sessions", reply{status: 503, body: "upstream down"})
+	if r := w.poll(); !r.Unseen || !strings.Contains(r.Degraded.String(), "the Coder Hub does not answer, so sessions are unknown: answered 503") {
+		t.Errorf("Hub: %v %q", r.Unseen, r.Degraded)
+	}
+	for name, answer := range map[string]reply{"refused": {status: 500, body: "{}"}, "another shape": ok(`{"success":true,"data":{"executions":{"a":1}}}`)} {
+		w := newWorld(t, nil)
+		w.set("GET /sandbox/sandboxes/"+healthyID+"/executions", answer)
+		r := w.poll()
+		if !r.Unseen || !strings.Contains(r.Degraded.String(), "1 sandbox cannot be read, the first is build-agent-7: ") {
+			t.Errorf("%s: %v %q", name, r.Unseen, r.Degraded)
+		}
+		if o, _ := sandboxOf(t, r, healthyID).Observed.Get(); answer.status == 500 && o.Works() {
+			t.Errorf("%s: %s", name, o.What())
+		}
+	}
+	w = newWorld(t, nil)
+	w.poll()
+	w.set("GET /sandbox/sandboxes/"+zombieID+"/executions", reply{status: 500, body: "{}"})
+	if r := w.poll(); r.Unseen {
+		t.Errorf("once is ordinary: %q", r.Degraded)
+	}
+}
+
+// TestAStatusIsDatedByAFormerProcess as far as it saw it.
+func TestAStatusIsDatedByAFormerProcess(t *testing.T) {
+	w := newWorld(t, nil)
+	first := w.poll()
+	w.clock.Add(10 * time.Minute)
+	w.src = w.source(nil)
+	w.src.Resume(first.Bookmarks)
+	if b := sandboxOf(t, w.poll(), suspendedID); !b.KnownSince.Equal(first.Started) {
+		t.Errorf("suspended since %s, a former process saw it at %s", b.KnownSince, first.Started)
+	}
+}

@@ -88,6 +88,7 @@ type box struct {
 	checks   []backend.Verdict // of this process, but for those of an action
 	problem  *backend.Problem  // its newest reading failed
 	barred   bool              // … because the platform refuses it, though not its list
+	fails    int               // how many readings of its work failed in a row
 	lost     bool              // the newest full list left it out
 	touched  bool
 	hasRead  [3]bool   // executions, jobs, events: read in a turn that the budget cut short

@@ -116,7 +116,7 @@ func (b *box) driverMissing(at time.Time, said backend.Safe) {
 	}
 	b.observe(backend.Verdict{Plane: backend.PlaneDriver, Outcome: backend.OutcomeFailed, At: at, Passive: true,
 		What: backend.Text("a nudge found no driver process"), Evidence: []backend.Safe{said}})
-	if known, told := find(b.checks, backend.PlaneExec); told && known.Outcome == backend.OutcomeFailed && at.After(known.At) {
+	if known, told := find(b.checks, backend.PlaneExec); !told || known.Outcome == backend.OutcomeFailed && at.After(known.At) {
 		b.observe(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: at, Passive: true, What: backend.Text("a command ran: it looked for the driver")})
 	}
 }

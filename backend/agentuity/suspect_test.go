@@ -375,3 +375,37 @@ func TestWhatANudgeProves(t *testing.T) {
 		}
 	}
 }
+
+// TestADriverThatANudgeDidNotFind is dead, and the command that looked for it ran; one that was signalled long ago and does not
+// lead has failed at the first look.
+func TestADriverThatANudgeDidNotFind(t *testing.T) {
+	active := func(w *world) {
+		for _, route := range []string{"GET /api/hub/sessions", "GET /api/hub/session/" + zombieHub} {
+			name := map[bool]string{true: "hub_sessions_list", false: "hub_session_error"}[strings.HasSuffix(route, "sessions")]
+			w.set(route, ok(strings.ReplaceAll(string(readSample(t, name).Response.Body), `"status": "error"`, `"status": "active"`)))
+		}
+		w.set("GET /sandbox/sandboxes/"+zombieID+"/events", ok(`{"success":true,"data":{"events":[]}}`))
+	}
+	for name, x := range map[string]struct {
+		nudge        string
+		driver, exec backend.Outcome
+	}{
+		"not found":   {`"status":"failed","exitCode":1,"error":"rpc-driver process not found"`, backend.OutcomeFailed, backend.OutcomeOK},
+		"signalled":   {`"status":"completed","exitCode":0`, backend.OutcomeFailed, ""},
+		"cannot tell": {`"status":"failed","exitCode":1`, backend.OutcomeUnknown, ""},
+	} {
+		w := newWorld(t, nil)
+		active(w)
+		w.set("GET /sandbox/sandboxes/"+zombieID+"/executions", ok(`{"success":true,"data":{"executions":[{"executionId":"exe_n","type":"exec",`+x.nudge+`,
+			"startedAt":"2026-04-04T00:58:00Z","completedAt":"2026-04-04T00:58:01Z","command":["pkill","-USR1","-f","[r]pc-driver.ts"]}]}}`))
+		w.poll()
+		b := sandboxOf(t, w.poll(), zombieID)
+		if v := verdictOf(t, b, backend.PlaneDriver); v.Outcome != x.driver || v.Kind == backend.FailWaking {
+			t.Errorf("%s: driver %+v", name, v)
+		}
+		o, _ := b.Observed.Get()
+		if v, _ := o.Of(backend.PlaneExec); v.Outcome != x.exec {
+			t.Errorf("%s: exec %+v", name, v)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type work struct {
 	jobs       []*backend.Job
 	at         time.Time // of the executions
 	jobsAt     time.Time // of the jobs, zero: never, or the newest list may leave some out
+	shapeless  *failure  // of a list in the newest reading that is none
 	judged     time.Time // the reading that the queue was judged by
 	looks      int       // readings in a row in which something was queued while nothing ran
 }
@@ -85,7 +86,7 @@ func (p *poll) takeJobs(b *box, a *answer) {
 func takeRows[E backend.Entity](p *poll, b *box, a *answer, name string, before []E, decode func(wire.Node) (E, *backend.Work, bool), of func(E) *backend.Work) (all []E, count int, ok bool) {
 	rows := a.data.Get(name)
 	if rows.Kind() != '[' {
-		p.failed(b, &failure{err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no list data.%s", name)})
+		b.work.shapeless = &failure{err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no list data.%s", name)}
 		return nil, 0, false
 	}
 	since, named := map[backend.Key]time.Time{}, map[backend.Key]bool{}
@@ -155,6 +156,16 @@ func (w *work) newestRun() (out commandRun) {
 		}
 	}
 	return out
+}
+
+// newestNudge is when the newest nudge that signalled ended; zero: none did.
+func (w *work) newestNudge() (at time.Time) {
+	for _, x := range w.executions {
+		if code, known := x.ExitCode.Get(); x.Nudge && known && code == 0 {
+			at = maxTime(at, x.EndedAt.Or(time.Time{}))
+		}
+	}
+	return at
 }
 
 // stuck is the execution that has been queued longest although nothing runs or started since, nil where there is none; waits

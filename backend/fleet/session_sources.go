@@ -29,12 +29,12 @@ func (h *SourceHealth) MayGetSessionsFrom(other *SourceHealth) bool {
 		(other.Kind == registryKind || other.Watches(backend.InputRegistry) || h != nil && slices.Contains(h.About, other.Key.Source))
 }
 
-// Unread is a source that could list subjects of a kind and is down, or cannot tell its workspaces: that the State has
+// Unread is a source that could list subjects of a kind and is down, reads a part only, or cannot tell its workspaces: that the State has
 // none then proves nothing. nil: there is no such source.
 func (s *State) Unread(k backend.Kind) *SourceHealth {
 	in := k.Spec().Input
 	i := slices.IndexFunc(s.Sources, func(h *SourceHealth) bool {
-		return in != "" && h.Watches(in) && (h.Status == StatusDown || h.WorkspacesUnknown && k == backend.KindWorkspace)
+		return in != "" && h.Watches(in) && (h.Status == StatusDown || h.Status == StatusDegraded && h.Unfinished || h.WorkspacesUnknown && k == backend.KindWorkspace)
 	})
 	if i < 0 {
 		return nil

@@ -115,6 +115,8 @@ func GoneSince(key backend.Key, s *views.Snapshot) string {
 	switch {
 	case earliest.IsZero() && latest.IsZero():
 		return "It is no longer there"
+	case latest.IsZero() && partly(s.State.Source(key.Source)):
+		text = "Its present state is unknown; last read at " + when(earliest) + ": " + s.State.Source(key.Source).Error.String()
 	case latest.IsZero():
 		text = "It is no longer there; last read at " + when(earliest)
 	case !earliest.IsZero() && !earliest.Equal(latest):
@@ -124,6 +126,11 @@ func GoneSince(key backend.Key, s *views.Snapshot) string {
 		text += ": " + p.Why.String()
 	}
 	return text
+}
+
+// partly reports whether a source reads a part of what it has only.
+func partly(h *fleet.SourceHealth) bool {
+	return h != nil && h.Status == fleet.StatusDegraded && h.Unfinished
 }
 
 // text adds a labelled text unless it is empty.
