@@ -65,6 +65,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	engine := alerts.NewEngine(conditions, o.Config.Environment, alerts.WithConfiguration(o.Config.File, o.Config.Digest))
 	if !o.Stateless {
 		s.remember(o.StateDir, engine)
+		s.shareClaims()
 	}
 	s.Alerts = alerts.NewService(engine, alerts.ServiceOptions{Store: s.store, ReadClock: a.ReadClock, Problem: func(err error) { s.problem(err) },
 		Journal:      s.ordersOf(func() audit.Who { return a.Who }),
@@ -127,6 +128,15 @@ func (s *Station) remember(given string, engine *alerts.Engine) {
 		return
 	}
 	s.Forgets = s.NoJournal
+}
+
+// shareClaims has the sources keep to what all processes of the state directory did.
+func (s *Station) shareClaims() {
+	for i := range s.Sources {
+		if c, is := s.Sources[i].Source.(backend.Claimer); is && s.store != nil {
+			c.Claims(func(name string, every time.Duration) bool { return s.store.Claim(name, s.app.Now(), every) })
+		}
+	}
 }
 
 // Operator makes the operator of one more viewer, who is the person at this program.

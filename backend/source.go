@@ -1,6 +1,9 @@
 package backend
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Source is one configured backend. At most one Poll runs at a time. Poll returns what it read together with the
 // problems it met; an error means that nothing of use was read. The deadline of ctx bounds the whole poll; deadlines
@@ -39,6 +42,12 @@ type Attentive interface {
 // Listener is a source that goes on what log lines say of its subjects. Listen is cheap and safe to call at any time.
 type Listener interface {
 	Listen([]Report)
+}
+
+// Claimer is a source that does something which all processes of a state directory together do rarely. due reports whether it
+// is due, and notes that it is done now.
+type Claimer interface {
+	Claims(due func(name string, every time.Duration) bool)
 }
 
 // Closer is a source that holds connections or processes.

@@ -93,6 +93,7 @@ var fileWriters = map[string][]string{
 	"actions/store.go":                     {"os.MkdirAll", "os.Remove"},
 	"actions/tmpdir/effect_linux.go":       {"unix.Renameat2"},
 	"actions/tmpdir/remove_linux.go":       {"unix.Fchmod", "unix.Unlinkat"},
+	"alerts/claims.go":                     {"lockfile.Truncate"},
 	"alerts/linefile.go":                   {"lockfile.OpenLocked", "lockfile.Truncate"},
 	"alerts/persist.go":                    {"lockfile.TryOpen", "os.CreateTemp", "os.MkdirAll", "os.Remove", "os.Rename"},
 	"alerts/scenario/play.go":              {"os.MkdirTemp", "os.RemoveAll"}, // of rule tests, in a directory of their own

@@ -47,6 +47,8 @@ type Source struct {
 	newest   time.Time // the newest event that was told
 	polls    int
 
+	claim func(name string, every time.Duration) bool // nil: this process is alone
+
 	mu       sync.Mutex
 	alerting map[backend.ID]bool // sandboxes
 	visible  map[backend.ID]bool
@@ -203,6 +205,9 @@ func (s *Source) Listen(all []backend.Report) {
 	defer s.mu.Unlock()
 	s.reports = backend.KeepReports(s.reports, all, s.deps.Now())
 }
+
+// Claims has the lists of directories counted together with those of other processes.
+func (s *Source) Claims(due func(name string, every time.Duration) bool) { s.claim = due }
 
 // Resume goes on with what a former process saw first, and until when it told events.
 func (s *Source) Resume(marks []backend.Bookmark) {

@@ -17,6 +17,7 @@ const (
 	suspectEvery = 5 * time.Minute
 	suspectFor   = 15 * time.Minute // how long a suspicion keeps a sandbox urgent
 	settled      = 15 * time.Second // how long after a suspend a list may still call the sandbox live
+	claimAgain   = 30 * time.Second // after another process listed it
 	listsAtOnce  = 4                // directories that one poll lists
 	manyEntries  = 4                // a directory that had at least so many lost most of them where a quarter is left
 )
@@ -187,6 +188,9 @@ func (p *poll) listDirectory(b *box) job {
 			if word, _ := now.data.Get("status").Text(); word != "" && !live(word) {
 				return nil // the list that calls it live is older
 			}
+		}
+		if p.s.claim != nil && !p.s.claim("list "+p.s.deps.ID+" "+b.id.Raw(), suspectEvery) {
+			return func() { b.suspect.listed = p.now.Add(claimAgain - suspectEvery) } // by another process
 		}
 		began := p.s.deps.Now()
 		a, f := p.ask(ctx, b, "fs/list", "/fs/list/"+url.PathEscape(b.id.Raw()), query)

@@ -409,3 +409,28 @@ func TestADriverThatANudgeDidNotFind(t *testing.T) {
 		}
 	}
 }
+
+// TestProcessesListTogether: a directory that another process of the state directory listed is left alone.
+func TestProcessesListTogether(t *testing.T) {
+	w := newWorld(t, nil)
+	free := false
+	w.src.Claims(func(name string, every time.Duration) bool {
+		if every != suspectEvery || name != "list agentuity "+zombieID {
+			t.Errorf("claims %s for %v", name, every)
+		}
+		return free
+	})
+	for range 12 {
+		w.poll()
+	}
+	if got := w.requests("/fs/list/"); len(got) > 0 {
+		t.Errorf("listed %v", got)
+	}
+	free = true
+	for range 7 {
+		w.poll()
+	}
+	if got := w.requests("/fs/list/"); len(got) != 1 {
+		t.Errorf("listed %v", got)
+	}
+}
