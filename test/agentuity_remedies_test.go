@@ -16,7 +16,7 @@ func TestRemediesOnTheDemosAgentuity(t *testing.T) {
 	w.run(4, `its mount is gone, so no file of it can be read`, "rescue", "coder-session")
 	w.run(3, `2 executions are queued in it`, "probe", "coder-session")
 	w.carryOut(0, `the new sandbox is sbx_[0-9a-f]{60}; it is reported idle`, "replace", "coder-session")
-	w.carryOut(0, `verified, \d+ B in .*\.tar\.gz`, "rescue", "build-agent-1")
+	w.carryOut(0, `verified, 4 files, \d+ B in .*\.tar\.gz`, "rescue", "build-agent-1")
 	w.carryOut(0, `(?s)exec +ok.*filesystem list +ok`, "probe", "build-agent-1")
 	late := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "no-checkpoint"}, as)
 	late.carryOut(2, `has no checkpoint data .*trying again does not help`, "resume", "old-session")

@@ -189,3 +189,13 @@ func nudges(b *backend.Sandbox, s *fleet.State) backend.Safe {
 	}
 	return backend.Safe{}
 }
+
+// queuedIn reports whether an execution is queued in a sandbox.
+func queuedIn(b *backend.Sandbox, s *fleet.State) bool {
+	for x := range s.Executions.Of(backend.KindExecution, b.Key.Source, b.Key.ID) {
+		if x.Class == backend.WorkQueued {
+			return true
+		}
+	}
+	return false
+}

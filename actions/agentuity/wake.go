@@ -81,16 +81,6 @@ func (resumeVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State)
 	return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("it is reported %s; %s; nothing is queued", b.Reported, list.What)}
 }
 
-// queuedIn reports whether an execution is queued in a sandbox.
-func queuedIn(b *backend.Sandbox, s *fleet.State) bool {
-	for x := range s.Executions.Of(backend.KindExecution, b.Key.Source, b.Key.ID) {
-		if x.Class == backend.WorkQueued {
-			return true
-		}
-	}
-	return false
-}
-
 // wakeVerifier waits for a driver: that a wake was accepted says nothing.
 type wakeVerifier struct{}
 
