@@ -225,6 +225,9 @@ func (s *subjectView) unhealthy() Check {
 // sessionNeedsIt asks whether anybody still works in the container.
 func (s *subjectView) sessionNeedsIt() Check {
 	q := question{"session", "Does its session still run?", "a label that joins the container to a session, and a session list"}
+	if s.platform() == cloud {
+		q.needs = "the session list of its hub"
+	}
 	switch l := s.over(); l.mark {
 	case RuledOut: // it is not over
 		return q.yes(l.from, "%s", l.fact)

@@ -123,6 +123,9 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 			session = a.Subjects[0].Key.Safe()
 		}
 	}
+	if b := s.observedOne(d); b == nil && session.String() != "SESSION" {
+		name = session
+	}
 	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
 	save := func() {
 		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", name)
@@ -142,19 +145,19 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	}
 	switch {
 	case d.is("many") && s.alert != nil && s.alert.SubjectCount > 1 && strings.HasPrefix(s.alert.Cause.String(), "region "):
-		d.conclude("Many sandboxes fail alike: the cause is their region. %s.", d.fact("many"))
+		d.conclude("Many sandboxes fail alike: the cause is their region. No remedy in one of them repairs that.")
 		d.dont("Don't act on them in bulk: bulk actions are off.")
 		d.do("Ask the vendor: status page and support.")
 		d.do("Save the evidence of one: sandglass bundle ID. The vendor's support needs its trace ids.")
 		d.do("Wait, and read again. Queued work may begin when the region works.")
 	case d.is("no-checkpoint"):
-		d.conclude("It has no checkpoint: a resume cannot succeed. %s.", d.fact("no-checkpoint"))
+		d.conclude("It has no checkpoint: a resume cannot succeed. No remedy brings it back: replace it.")
 		d.dont("Don't resume it again: the answer stays the same.")
 		save()
 		replace()
 		destroy()
 	case d.is("unmounted"):
-		d.conclude("Its mount is gone: nothing in it can be used. %s.", d.fact("unmounted"))
+		d.conclude("Its mount is gone: nothing in it can be used. No known remedy repairs it in place: replace it.")
 		d.dont("Don't nudge it or run commands in it. Each try leaves a queued record.")
 		save()
 		rescue()
@@ -169,11 +172,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		rescue()
 		replace()
 	case d.is("commands"), d.is("planes") && !d.is("wake"):
-		check := "commands"
-		if !d.is(check) {
-			check = "planes"
-		}
-		d.conclude("Work does not begin in it. %s.", d.fact(check))
+		d.conclude("Work does not begin in it.")
 		d.dont("Don't send more commands or nudges. Each may leave a queued record.")
 		save()
 		d.do("Wait, and read again: sandglass why %s", name)
@@ -183,7 +182,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		replace()
 		destroy()
 	case d.is("wake"):
-		d.conclude("Its wake failed: no driver leads the session. %s.", d.fact("wake"))
+		d.conclude("Its wake failed: no driver leads the session. Its files may still be there.")
 		d.dont("Don't nudge it: a nudge is a command in the sandbox.")
 		save()
 		rescue()
@@ -196,7 +195,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		replace()
 	case d.is("reaped"):
 		d.NoReset = backend.Safe{}
-		d.conclude("Its platform removes it soon. %s.", d.fact("reaped"))
+		d.conclude("Its platform removes it soon, with its files.")
 		d.dont("Don't let it sleep on if its files are needed.")
 		d.do("Resume it: sandglass resume %s (bills it from then on)", name)
 		d.do("Rescue its files then: sandglass rescue %s", name)

@@ -37,6 +37,10 @@ func (s *subjectView) over() sessionLife {
 			return sessionLife{CannotTell, backend.Textf("what is known of session %s is old: %s", id, why), at}
 		case running:
 			return sessionLife{RuledOut, backend.Textf("session %s runs", id), at}
+		case s.session.Hub != nil && !s.session.Completed(): // what a hub lists can be woken
+			return sessionLife{CannotTell, backend.Textf("its hub lists session %s as %s", id, s.session.Status), at}
+		case s.session.Hub != nil:
+			return sessionLife{Confirmed, backend.Textf("its hub lists session %s as %s", id, s.session.Status), at}
 		}
 		return sessionLife{Confirmed, backend.Textf("session %s has no run loop, so its registry is closed", id), at}
 	}

@@ -14,6 +14,7 @@ const (
 	anywhere   platform = "" // on several, or unknown
 	ownHosts   platform = "host"
 	cloudflare platform = "cloudflare"
+	cloud      platform = "cloud" // a platform of sandboxes whose hosts nobody reaches
 )
 
 // onlyOn are the checks that concern one platform. On the other they are asked only where an error confirms them.
@@ -32,6 +33,8 @@ func platformOf(provider string) platform {
 		return ownHosts
 	case strings.HasPrefix(provider, "cloudflare-"):
 		return cloudflare
+	case provider == "agentuity":
+		return cloud
 	}
 	return anywhere
 }
@@ -104,6 +107,8 @@ func runtimePlatform(x *backend.Session) platform {
 		return ownHosts
 	case strings.Contains(word, "durable"):
 		return cloudflare
+	case strings.HasPrefix(word, "agentuity"):
+		return cloud
 	}
 	return anywhere
 }
@@ -144,7 +149,7 @@ func markOf(at platform) string { return " <!-- " + string(at) + " -->" }
 
 // textOn is the text of a page as it concerns a platform, without the marks.
 func textOn(text string, at platform) string {
-	for _, x := range []platform{ownHosts, cloudflare} {
+	for _, x := range []platform{ownHosts, cloudflare, cloud} {
 		if at != anywhere && x != at {
 			text = without(text, markOf(x))
 		}

@@ -25,8 +25,12 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	case o.Past():
 		return Cell{Text: backend.Textf("before its restart, %s ago: %s", backend.Age(now.Sub(o.At())), o.What()), Tone: theme.Dim}
 	}
+	former := o
 	o = o.Present()
 	at, c := decisive(o), Cell{Text: o.What()}
+	if at.IsZero() { // what failed in a former life decides
+		at = newestFailed(former)
+	}
 	c.Tone, c.Mark = OutcomeLook(o.Outcome())
 	if now.Sub(at) > observedFresh || s.Stale(&b.Meta) {
 		c.Text, c.Tone = backend.Textf("%s ago: %s", backend.Age(now.Sub(at)), o.What()), theme.Dim
@@ -49,6 +53,15 @@ func decisive(o backend.Observation) time.Time {
 		switch {
 		case v.Outcome != worst:
 		case at.IsZero(), worst == backend.OutcomeOK && v.At.Before(at), worst != backend.OutcomeOK && v.At.After(at):
+			at = v.At
+		}
+	}
+	return at
+}
+
+func newestFailed(o backend.Observation) (at time.Time) {
+	for _, v := range o.Failed() {
+		if v.At.After(at) {
 			at = v.At
 		}
 	}
