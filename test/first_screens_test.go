@@ -182,6 +182,43 @@ func TestFirstScreensOfContradictions(t *testing.T) {
 	}
 }
 
+// TestFirstScreensOfAgentuity opens a console of 80x24 on the demo's scenarios about a cloud platform, of which none may have a
+// word of another platform; a refusal that passes shows no alert.
+func TestFirstScreensOfAgentuity(t *testing.T) {
+	for scenario, rule := range map[string]string{"zombie": "contradiction", "stuck-queue": "contradiction", "region-incident": "contradiction", "no-checkpoint": "no-checkpoint", "resume-race": ""} {
+		t.Run(scenario, func(t *testing.T) {
+			s := fixedSite(t)
+			began := s.now()
+			d, err := demo.Start(t.Context(), demo.Options{Workspaces: 60, Seed: 1, Scenario: scenario, Start: began, Clock: func() time.Duration { return s.now().Sub(began) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = d.Close() })
+			v := s.watch(d.Config(), 40)
+			n := slices.IndexFunc(v.board.Alerts, func(a *alerts.Alert) bool { return !a.Hidden() })
+			if rule == "" {
+				if n >= 0 {
+					t.Fatalf("a refusal that passes raises an alert:\n%s", lines(v.board))
+				}
+				return
+			}
+			if n < 0 || v.board.Alerts[n].Rule != rule {
+				t.Fatalf("%s is not what is shown first:\n%s", rule, lines(v.board))
+			}
+			text := s.firstScreen(v)
+			firstScreen(t, text)
+			compareText(t, filepath.Join("test/testdata/first-screens", scenario+".txt"), text)
+			for _, word := range []string{"docker", "container", "WORKDIR", "registry", "Helix"} {
+				for _, key := range []string{"R"} {
+					if page := s.firstScreen(v, key); strings.Contains(page, word) {
+						t.Errorf("%q is a word of another platform:\n%s", word, page)
+					}
+				}
+			}
+		})
+	}
+}
+
 // firstScreen is what a console of 80x24 shows first, with its diagnosis, or after some keys.
 func (s *incidentSite) firstScreen(v incidentView, press ...string) string {
 	s.t.Helper()
