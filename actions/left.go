@@ -68,8 +68,17 @@ func (c *Control) RemoveLeft(ctx context.Context, m Made, who audit.Who) backend
 func (c *Control) removeLeft(ctx context.Context, m Made, able Ability, who audit.Who, stays func(backend.Safe) backend.Safe) backend.Safe {
 	now, part := c.opt.Now(), able.Part.Left(m)
 	key := backend.Key{Kind: backend.KindSandbox, Source: m.Source, ID: backend.MustID(m.Name)}
-	cs, err := c.look(ctx, part.Targets, Question{Keys: []backend.Key{key}, State: &fleet.State{}, Now: now})
-	x := pick(cs, key)
+	look := func() (*Candidate, error) {
+		cs, err := c.look(ctx, part.Targets, Question{Keys: []backend.Key{key}, State: &fleet.State{}, Now: now})
+		return pick(cs, key), err
+	}
+	x, err := look()
+	remains := func(why backend.Safe) backend.Safe { // another process may have removed it meanwhile
+		if x, err := look(); err == nil && x != nil && x.Ended {
+			return c.forget(m, stays)
+		}
+		return stays(why)
+	}
 	switch {
 	case err != nil:
 		return stays(backend.Clean(err.Error(), 300))
@@ -80,7 +89,7 @@ func (c *Control) removeLeft(ctx context.Context, m Made, able Ability, who audi
 	case x.Ended:
 		return c.forget(m, stays)
 	case !x.Why.IsEmpty():
-		return stays(x.Why)
+		return remains(x.Why)
 	}
 	able.Part = part
 	able.Spec = Spec{Verb: Remove, Of: backend.KindSandbox, Title: "remove", Cap: CapAbsolute,
@@ -96,7 +105,7 @@ func (c *Control) removeLeft(ctx context.Context, m Made, able Ability, who audi
 	}
 	r, err := c.start(context.WithoutCancel(ctx), ok.plan, able, func() bool { return false })
 	if err != nil {
-		return stays(backend.Clean(err.Error(), 300))
+		return remains(backend.Clean(err.Error(), 300))
 	}
 	<-r.Done() // which each of its steps bounds
 	if end := r.Progress(); end.Overall() != ResultVerified {
@@ -104,7 +113,7 @@ func (c *Control) removeLeft(ctx context.Context, m Made, able Ability, who audi
 		if !end.Lines[0].Text.IsEmpty() {
 			why = end.Lines[0].Text
 		}
-		return stays(why)
+		return remains(why)
 	}
 	if why := c.forget(m, stays); !why.IsEmpty() {
 		return why

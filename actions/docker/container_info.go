@@ -43,6 +43,11 @@ const (
 
 var errGone = errors.New("the engine has no such container any more")
 
+// gone reports whether an engine answered that it has no such container. Podman answers 500 where it is removed meanwhile.
+func gone(status int, err error) bool {
+	return status == http.StatusNotFound || status == http.StatusInternalServerError && err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container")
+}
+
 // inspect reads one container by its full id. written is known only when size is asked for, which costs the engine a
 // walk through what the container wrote.
 func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*containerInfo, error) {
@@ -52,7 +57,7 @@ func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*contai
 	res, err := r.api.ContainerInspect(ctx, id.Raw(), client.ContainerInspectOptions{Size: size})
 	c := res.Container
 	switch {
-	case x.status.Load() == http.StatusNotFound:
+	case gone(int(x.status.Load()), err):
 		return nil, errGone
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, errors.New("the engine did not answer in time")

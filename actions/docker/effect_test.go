@@ -35,6 +35,7 @@ func TestAnswersHaveTheirMeaning(t *testing.T) {
 		{"gone before it is destroyed", actions.Destroy, 404, "No such container: x", "", "changed", "no such container any more"},
 		{"paused by another", actions.Pause, 409, "Container x is already paused", statePaused, "changed", "it is paused now"},
 		{"paused by another, old engine", actions.Pause, 500, "Container x is already paused", statePaused, "changed", "it is paused now"},
+		{"removed meanwhile, as Podman says it", actions.Destroy, 500, "container x does not exist in database: no such container", "", "changed", "no such container any more"},
 		{"pause fails", actions.Pause, 500, "cgroup freezer is not supported", "", "failed", "freezer is not supported"},
 		{"forbidden by a proxy", actions.Stop, 403, "only GET is allowed here", "", "failed", "only GET is allowed here"},
 		{"a proxy lost the engine", actions.Stop, 502, "bad gateway", "", "uncertain", "answered 502"},

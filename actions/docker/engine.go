@@ -152,7 +152,7 @@ func (m *mutatingClient) order(ctx context.Context, patience time.Duration, do f
 		return status, nil
 	}
 	switch {
-	case status == http.StatusNotFound:
+	case gone(status, err):
 		return status, &actions.ChangedError{What: backend.Text("the engine has no such container any more")}
 	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
 		return status, &actions.UncertainError{Err: fmt.Errorf("the proxy before the engine answered %d: %s", status, m.words(err))}

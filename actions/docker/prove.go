@@ -385,7 +385,7 @@ func (r *reader) made(ctx context.Context, made actions.Made) (*containerInfo, e
 	res, err := r.api.ContainerInspect(ctx, made.Name, client.ContainerInspectOptions{})
 	c := res.Container
 	switch {
-	case x.status.Load() == http.StatusNotFound:
+	case gone(int(x.status.Load()), err):
 		return nil, errGone
 	case err != nil:
 		return nil, errors.New(r.words(err).String())
