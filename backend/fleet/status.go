@@ -27,6 +27,9 @@ func (s *store) noteStatus(old, next backend.Entity) {
 		name := k.Safe()
 		if b, ok := next.(*backend.Sandbox); ok {
 			name = cmp.Or(b.Name, name)
+			if old.(*backend.Sandbox).Class == backend.SandboxRunning && b.Class == backend.SandboxRunning {
+				return // idle and running: it begins and ends an execution, which its history tells
+			}
 		}
 		s.statuses = append(s.statuses, statusChange{k, name, from, to})
 	}

@@ -64,6 +64,11 @@ func TestAChangeOfAStatusIsAnEvent(t *testing.T) {
 	if got := texts(m.read(nil, listed("a", "paused"), listed("b", "running"))); got != "status: sandbox box-a: paused, before running" {
 		t.Errorf("%s", got)
 	}
+	works := func(b *backend.Sandbox) { b.Class = backend.SandboxRunning }
+	if got := texts(m.read(nil, listed("a", "paused"), listed("b", "idle", works))); got != "" {
+		t.Errorf("an execution that begins or ends: %s", got)
+	}
+	m.read(nil, listed("a", "paused"), listed("b", "running"))
 	die := backend.Event{Kind: backend.EventPlatform, Source: "d", Subject: boxKey("b"), Name: "die", Text: backend.Text("b died")}
 	if got := texts(m.read([]backend.Event{die}, listed("a", "running"), listed("b", "exited"))); got != "die: b died\nstatus: sandbox box-a: running, before paused" {
 		t.Errorf("%s", got)

@@ -99,7 +99,7 @@ func meanings() map[string]string {
 	return map[string]string{
 		"audit-saturation":        "a session floods the log",
 		"capability-mismatch":     "a configuration error",
-		"contradiction":           "reported well, proved not to work",
+		"contradiction":           "reported well, observed otherwise",
 		"hammered-and-failing":    "each use fails",
 		"misclassified-transient": "retried in vain",
 		"reaped-soon":             "the platform removes it soon",

@@ -49,6 +49,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"but its main process is frozen", "main process frozen"},
 	{"but its commands stay queued", "commands stay queued"},
 	{"but a command in it was refused with a server error", "commands refused"},
+	{" is pending since at least", "job does not begin"},
 	{"has no checkpoint to resume from", "no checkpoint"},
 	{"its resume is refused long after its suspend", "resume refused"},
 	{"no driver connected", "no driver connected"},
