@@ -24,6 +24,7 @@ func (p *poll) assemble() {
 		p.judge(b)
 		if b.lost {
 			lost++
+			p.partial = p.partial || b.unread() && b.problem == nil
 		}
 		if b.problem != nil {
 			p.r.Problems = append(p.r.Problems, *b.problem)
@@ -31,7 +32,7 @@ func (p *poll) assemble() {
 				p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: b.key(p.s), Why: b.problem.What})
 			}
 		}
-		if b.touched || whole {
+		if (b.touched || whole) && !b.unread() {
 			p.r.Sandboxes = append(p.r.Sandboxes, p.sandbox(b))
 		}
 		b.touched = false
@@ -63,7 +64,7 @@ func (p *poll) refused() {
 	}
 	if n > 0 {
 		p.r.Unseen = true
-		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("%s cannot be read, the first is %s: %s", backend.Counted(n, "sandbox", "sandboxes"), first.entity.Name, first.problem.What))
+		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("%s cannot be read, the first is %s: %s", backend.Counted(n, "sandbox", "sandboxes"), cmp.Or(first.entity.Name, first.id.Safe()), first.problem.What))
 	}
 }
 

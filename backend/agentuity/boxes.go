@@ -30,7 +30,7 @@ func (p *poll) subjects() []wire.SweepSubject {
 	var out []wire.SweepSubject
 	for key, b := range p.s.boxes {
 		seen := p.attention.alerting[key] || p.attention.visible[key]
-		if !live(b.status) && !transit(b.status) && !seen && !b.fellAsleep() {
+		if b.unread() || !live(b.status) && !transit(b.status) && !seen && !b.fellAsleep() {
 			continue
 		}
 		x := wire.SweepSubject{ID: key, Life: life{b.status, b.executions}}
@@ -55,10 +55,14 @@ func (p *poll) readBoxes() {
 	var jobs, looked []job
 	doubtful, inTrouble := p.doubtful()
 	for i, key := range doubtful {
-		if ask := p.readStatus(p.s.boxes[key]); i < inTrouble {
-			jobs = append(jobs, ask)
+		ask := p.readStatus
+		if p.s.boxes[key].unread() {
+			ask = p.readFormer
+		}
+		if one := ask(p.s.boxes[key]); i < inTrouble {
+			jobs = append(jobs, one)
 		} else {
-			looked = append(looked, ask)
+			looked = append(looked, one)
 		}
 	}
 	due := p.s.backlog

@@ -107,6 +107,7 @@ func (p *poll) lists() {
 		})
 	}
 	p.run(jobs)
+	p.recall()
 	for _, r := range p.s.regions {
 		p.partial = p.partial || r.err == nil && (r.full.done.IsZero() || r.full.walk != nil)
 	}
@@ -199,6 +200,9 @@ func (p *poll) leftFull(r *region) {
 
 // end forgets a sandbox that its platform calls gone.
 func (p *poll) end(key backend.ID) {
+	if b := p.s.boxes[key]; b != nil {
+		p.s.forget(key, b.status)
+	}
 	delete(p.s.boxes, key)
 	p.r.Ended = append(p.r.Ended, backend.Key{Kind: backend.KindSandbox, Source: p.s.deps.ID, ID: key})
 }

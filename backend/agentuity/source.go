@@ -42,6 +42,8 @@ type Source struct {
 	saidOf   map[backend.ID]saidJoin // by session: which sandbox it has, as a log line says
 	seen     map[string]time.Time    // when what the platform does not date was first seen, by kind and id
 	used     map[string]bool         // of these, those that this process saw too
+	formers  map[backend.ID][]string // marks of the statuses of sandboxes that a former process saw
+	recalled bool                    // those that no list names were taken up
 	started  time.Time
 	toldTo   time.Time // until when a former process told events
 	newest   time.Time // the newest event that was told
@@ -110,7 +112,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{},
-		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, started: deps.Now()}
+		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, formers: map[backend.ID][]string{}, started: deps.Now()}
 	if o.CLIProfile != "" {
 		name, file := profileFile(o.CLIProfile, o.CLIConfigDir, deps.Getenv)
 		s.profile = &profile{name: name, file: file, now: deps.Now}
@@ -220,6 +222,7 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 			s.toldTo, s.newest = at, at
 		} else {
 			s.seen[m.File] = at
+			s.former(m.File)
 		}
 	}
 }
