@@ -71,9 +71,6 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	if a.observes {
 		state, _ := x.Alerts.Latest()
 		doc.ExitCode = observed(progress, state)
-		for i := range progress.Lines {
-			doc.Run.Lines[i].Notes = append(doc.Run.Lines[i].Notes, looksFailed(&progress.Lines[i], state, p.Now())...)
-		}
 	}
 	x.besides(doc, plan, progress)
 	return p.printed(doc, a.format)

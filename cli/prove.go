@@ -2,7 +2,6 @@ package cli
 
 import (
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,7 +79,10 @@ func observed(p actions.Progress, state *fleet.State) int {
 	code := 0
 	for i := range p.Lines {
 		l := &p.Lines[i]
-		o := withLooks(l, state)
+		o := backend.Observation{Verdicts: l.Done.Observed}
+		if b := state.Sandbox(l.Target.Key); b != nil && o.Tried() {
+			o.Verdicts = backend.MergeVerdicts(b.Observed.Or(backend.Observation{}).Present().Failed(), o.Verdicts)
+		}
 		switch {
 		case o.Outcome() == backend.OutcomeFailed, p.Plan.Verb == actions.Prove && l.Result == actions.ResultFailed:
 			return ExitObservedFailed
@@ -92,26 +94,6 @@ func observed(p actions.Progress, state *fleet.State) int {
 		return ExitObservedNot
 	}
 	return code
-}
-
-// withLooks are the verdicts of a line together with the failures that looks found: what counts for the exit code.
-func withLooks(l *actions.Line, state *fleet.State) backend.Observation {
-	o := backend.Observation{Verdicts: l.Done.Observed}
-	if b := state.Sandbox(l.Target.Key); b != nil && o.Tried() {
-		o.Verdicts = backend.MergeVerdicts(b.Observed.Or(backend.Observation{}).Present().Failed(), o.Verdicts)
-	}
-	return o
-}
-
-// looksFailed names the planes that fail by what looks found alone: no step of the line says so.
-func looksFailed(l *actions.Line, state *fleet.State, now time.Time) (notes []backend.Safe) {
-	own := backend.Observation{Verdicts: l.Done.Observed}
-	for _, v := range withLooks(l, state).Failed() {
-		if mine, _ := own.Of(v.Plane); mine.Outcome != backend.OutcomeFailed {
-			notes = append(notes, backend.Textf("%s fails, seen %s ago without a command: %s", v.Plane, backend.Age(max(0, now.Sub(v.At))), v.Said()))
-		}
-	}
-	return notes
 }
 
 // probeCommand observes sandboxes by a harmless command.
