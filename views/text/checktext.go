@@ -311,11 +311,17 @@ func (c *Check) seen() string {
 		one, many = "workspace", "workspaces"
 		total = c.snapshot.State.Workspaces.Len()
 	case c.counted == backend.KindSandbox:
-		one, many = "container", "containers"
+		one, many = "sandbox", "sandboxes" // of cloud platforms, which say in which region each is
 		for b := range c.snapshot.State.Sandboxes.All() {
 			if b.Judged() {
 				total++
 			}
+			if b.Region.IsEmpty() {
+				one, many = "container", "containers"
+			}
+		}
+		if c.snapshot.State.Sandboxes.Len() == 0 {
+			one, many = "container", "containers"
 		}
 	case c.counted == backend.KindTmpdir:
 		one, many = "scratch directory", "scratch directories"
