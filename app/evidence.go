@@ -41,6 +41,7 @@ func (s *Station) SaveEvidence(ctx context.Context, who audit.Who, key backend.K
 	if state == nil || board == nil {
 		return Saved{}, errors.New("nothing was read yet")
 	}
+	state = board.Shown(state)
 	events := s.Events()
 	b := text.Bundle{Key: key, Snapshot: views.NewSnapshot(now, state, board), Environment: s.Config.Environment, Version: s.app.Version,
 		Events: events, Cleaner: s.app.Cleaner}

@@ -148,7 +148,7 @@ func (s *Station) Operator(may actions.Permissions) *actions.Operator {
 func AddTo(f *fleet.Fleet, sources []Source) {
 	for _, s := range sources {
 		f.Add(s.Source, backend.SourceConfig{Kind: s.Config.Kind, Interval: s.Config.Interval,
-			Deadline: s.Config.Deadline, About: s.Config.About, Inputs: s.Inputs, Optional: s.Config.Optional})
+			Deadline: s.Config.Deadline, About: s.Config.About, Allowed: append([]string{}, s.Config.Actions...), Inputs: s.Inputs, Optional: s.Config.Optional})
 	}
 }
 

@@ -18,6 +18,7 @@ type SourceConfig struct {
 	Deadline time.Duration // of one request
 	About    []string      // ids of the sources it speaks about; empty = all
 	Inputs   []Input       // what its kind can deliver
+	Allowed  []string      // verbs that the configuration allows; nil: not known
 	Optional bool          // no configuration names it: this machine may lack it
 }
 

@@ -74,6 +74,8 @@ type Reading struct {
 	Stopped []ID `json:"stopped,omitempty"`
 	// Undated says which log lines matched and were not counted, since nothing tells when they were written; empty: none.
 	Undated Safe `json:"undated,omitzero"`
+	// Client is the command line client that reaches the same platform, as a shell takes it: "podman"; empty without one.
+	Client Safe `json:"client,omitzero"`
 	// Notes are remarks for the Sources screen: "1 in 20 lines decoded", "no socket at …".
 	Notes []Safe `json:"notes,omitempty"`
 	// ClockOffset is the source's clock minus ours; unknown when nothing showed it.

@@ -86,7 +86,7 @@ func observed(p actions.Progress, state *fleet.State) int {
 		switch {
 		case o.Outcome() == backend.OutcomeFailed, p.Plan.Verb == actions.Prove && l.Result == actions.ResultFailed:
 			return ExitObservedFailed
-		case o.Outcome() == backend.OutcomeUnknown, p.Plan.Verb != actions.Prove && !o.Tried(), l.Result != actions.ResultVerified:
+		case o.Outcome() == backend.OutcomeUnknown, p.Plan.Verb == actions.Probe && !commandTried(o), p.Plan.Verb != actions.Prove && !o.Tried(), l.Result != actions.ResultVerified:
 			code = ExitObservedNot
 		}
 	}
@@ -94,6 +94,12 @@ func observed(p actions.Progress, state *fleet.State) int {
 		return ExitObservedNot
 	}
 	return code
+}
+
+// commandTried reports whether a command was run, or tried to.
+func commandTried(o backend.Observation) bool {
+	v, _ := o.Of(backend.PlaneExec)
+	return v.Tried()
 }
 
 // probeCommand observes sandboxes by a harmless command.

@@ -118,6 +118,7 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, find 
 			q.Subject = past.Subjects[0]
 		}
 	}
+	r.state = r.board.Shown(r.state)
 	f := r.frame()
 	at := subjects.Page{Question: q, Rule: rule}
 	if subject != "" && rule == "" {

@@ -80,7 +80,7 @@ func (p *Program) movesCursor() bool {
 }
 
 func (w *rowWatch) print(r *reading) error {
-	ctx := views.NewSnapshot(r.now, r.state, r.board)
+	ctx := views.NewSnapshot(r.now, r.board.Shown(r.state), r.board)
 	ctx.Events = slices.Clone(r.events)
 	slices.Reverse(ctx.Events)
 	if w.p.Output.Terminal && w.p.movesCursor() && w.format.word != "jsonl" {

@@ -9,20 +9,29 @@ const startFailure = "failed to create task for container: failed to create shim
 // contradict makes containers that are not what is reported of them. Their registry entries stay open: the agents wait for
 // their next turn, and nothing uses the container meanwhile.
 func (f *fleet) contradict() {
+	fits := func(b *fakeContainer, since time.Duration, strict bool) bool {
+		if b.kind != containerSteady || b.root != rootFine || b.workspace == noIndex || b.dir != "" {
+			return false
+		}
+		w := &f.workspaces[b.workspace]
+		if strict {
+			return b.created <= -30*time.Minute && w.trouble == noIndex && w.behaviour == steady
+		}
+		return b.created < since-time.Minute && w.trouble == noIndex
+	}
 	give := func(kind containerKind, root rootKind, since time.Duration, also func(*fakeContainer)) {
-		for i := range f.containers {
-			b := &f.containers[i]
-			if b.kind != containerSteady || b.root != rootFine || b.workspace == noIndex || b.dir != "" || b.created > -30*time.Minute {
-				continue
+		for _, strict := range []bool{true, false} { // a small fleet has few that fit best
+			for i := range f.containers {
+				b := &f.containers[i]
+				if !fits(b, since, strict) {
+					continue
+				}
+				b.kind, b.root, b.since, b.checked = kind, root, since, false
+				if also != nil {
+					also(b)
+				}
+				return
 			}
-			if w := &f.workspaces[b.workspace]; w.trouble != noIndex || w.behaviour != steady {
-				continue
-			}
-			b.kind, b.root, b.since, b.checked = kind, root, since, false
-			if also != nil {
-				also(b)
-			}
-			return
 		}
 	}
 	if f.incidents.emptied {

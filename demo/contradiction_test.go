@@ -130,3 +130,15 @@ func TestFrozenContainers(t *testing.T) {
 		t.Errorf("%s %v", stat(stuck[0]), err)
 	}
 }
+
+// A small fleet plays these scenarios too, as far as it has containers for them.
+func TestASmallFleetIsContradicted(t *testing.T) {
+	for scenario, kinds := range map[string][]containerKind{"workspace-gone": {containerUnhealthy}, "orphan-containers": {containerRemoved, containerCrashed, containerRefused}, "frozen": {containerStopped, containerStuck}} {
+		f := testFleet(t, scenario, 60, 1)
+		for _, k := range kinds {
+			if !slices.ContainsFunc(f.containers, func(b fakeContainer) bool { return b.kind == k }) {
+				t.Errorf("%s: no container of kind %d", scenario, k)
+			}
+		}
+	}
+}

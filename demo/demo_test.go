@@ -29,6 +29,7 @@ type configRead struct {
 
 type sourceRead struct {
 	ID, Kind, URL, Host string
+	Client              string
 	ListURL             string `toml:"list_url"`
 	AggregateURL        string `toml:"aggregate_url"`
 	Interval            string

@@ -70,6 +70,11 @@ func realEngineContradicted(t *testing.T, e *enginetest.Engine) {
 	box("shut", "-u", "1000")
 	inside("shut", "chown", "0:0", "/work/ws")
 	inside("shut", "chmod", "0700", "/work/ws")
+	box("root", "-u", "1000", "-w", "/")
+	inside("root", "chmod", "0700", "/")
+	box("loop")
+	inside("loop", "rmdir", "/work/ws")
+	inside("loop", "ln", "-s", "/work/ws", "/work/ws")
 	bound := filepath.Join(t.TempDir(), "ws")
 	if err := os.Mkdir(bound, 0o755); err != nil {
 		t.Fatal(err)
@@ -108,6 +113,7 @@ func realEngineContradicted(t *testing.T, e *enginetest.Engine) {
 	checkText(t, file, state)
 	docker("rm", "-f", run+"removed")
 	want := map[string]string{"missing": "its working directory is missing", "dangling": "its working directory is a link to nothing", "file": "its working directory is not a directory",
+		"loop": "its working directory is a link to nothing", "root": "its user may not enter its working directory",
 		"shut": "its user may not enter its working directory", "unlinked": "the host directory mounted there was removed", "unmounted": "its mount is gone",
 		"frozen": "its main process is frozen", "ended": "its container ended with exit code 5", "limit": "its container was killed at its memory limit",
 		"unstarted": "its container could not start", "removed": "its container is gone"}

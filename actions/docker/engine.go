@@ -60,6 +60,11 @@ func (f *clientFactory) client(more client.Opt) (*client.Client, error) {
 
 func (r *reader) close() error { return r.api.Close() }
 
+// cli is the client that commands in texts begin with.
+func (r *reader) cli() backend.Safe {
+	return r.factory.deps.Cleaner.Clean(r.factory.source.ClientCommand(), 300)
+}
+
 // deadline is how long one request may take.
 func (r *reader) deadline() time.Duration {
 	return cmp.Or(max(r.factory.deps.Deadline, 0), 10*time.Second)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +39,7 @@ func realEngineStopPauseResumeDestroy(t *testing.T, y *engineFixture) {
 	p.refused(actions.Resume, id, "it runs already")
 	p.must(actions.Pause, id)
 	p.refused(actions.Pause, id, "it is paused already")
-	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "no command runs in it") || outcomes(done) != "control ok, exec unknown asleep" {
+	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "no command runs in it") || outcomes(done) != "control ok, exec not-tried asleep" {
 		t.Errorf("probe of a paused one: %s %+v", outcomes(done), done)
 	}
 	p.must(actions.Resume, id)
@@ -178,7 +180,7 @@ func realEngineRepairHasNoMoreRightsThanTheUser(t *testing.T, y *engineFixture) 
 		y.inside(id, "rm", "-r", "/home/ws")
 		y.inside(id, "ln", "-s", "/etc", "/home/ws")
 		_, done, err := p.act(actions.Repair, id)
-		want := map[string]string{"mkdir": "as root: docker exec -u 0", "bare": "/home/ws above /home/ws/deep is a link or a file"}[name]
+		want := map[string]string{"mkdir": " exec -u 0 -w / ", "bare": "/home/ws above /home/ws/deep is a link or a file"}[name]
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
@@ -239,7 +241,7 @@ func realEngineBindMountWhoseDirectoryWasRemoved(t *testing.T, y *engineFixture)
 	}
 	// What the case is about: the engine's own words, and that mkdir succeeds and changes nothing.
 	done := p.must(actions.Probe, id)
-	if !strings.Contains(done.Text.String(), "a mkdir inside succeeds and changes nothing") || !strings.Contains(joined(done.Notes), "docker restart") {
+	if !strings.Contains(done.Text.String(), "a mkdir inside succeeds and changes nothing") || !strings.Contains(joined(done.Notes), y.client()+" restart") {
 		t.Errorf("probe: %+v", done)
 	}
 	y.inside(id, "mkdir", "-p", "/work")
@@ -253,8 +255,11 @@ func realEngineBindMountWhoseDirectoryWasRemoved(t *testing.T, y *engineFixture)
 	if !local {
 		y.Missing("the mount table of the engine's containers cannot be read from here")
 	}
+	if l := p.look(actions.Destroy, id); !strings.Contains(joined(l.Loses), "the files of /work: nothing else holds them") || strings.Contains(joined(l.Notes), "stays") {
+		t.Errorf("a destroy loses %s; notes %s", joined(l.Loses), joined(l.Notes))
+	}
 	c := p.refused(actions.Repair, id, "only a restart of the container, or a new one, helps")
-	if !strings.Contains(c.Advice.String(), "docker restart "+y.Run+"unlinked") {
+	if !strings.Contains(c.Advice.String(), y.client()+" restart "+y.Run+"unlinked") {
 		t.Errorf("advice %q", c.Advice)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -304,7 +309,7 @@ func realEngineRepairUnseen(t *testing.T, y *engineFixture) {
 	if n := joined(p.look(actions.Repair, missing).Notes); !strings.Contains(n, "cannot be seen from outside") {
 		t.Errorf("notes %q", n)
 	}
-	if _, _, err := p.act(actions.Repair, unlinked); err == nil || !strings.Contains(err.Error(), "nothing helps from inside") || !strings.Contains(err.Error(), "docker restart") {
+	if _, _, err := p.act(actions.Repair, unlinked); err == nil || !strings.Contains(err.Error(), "nothing helps from inside") || !strings.Contains(err.Error(), y.client()+" restart") {
 		t.Errorf("repair of what only a restart cures: %v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -342,5 +347,24 @@ func realEngineRepairWithoutMkdir(t *testing.T, y *engineFixture) {
 	}
 	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "set probe_command") || seen(done).Works() || len(seen(done).Failed()) > 0 {
 		t.Errorf("probe: %+v", done)
+	}
+}
+
+// A mount that is gone keeps nothing: what was written there since is lost with the container.
+func TestRealEngineDestroysWhatAMountNoLongerHolds(t *testing.T) {
+	onEngines(t, realEngineDestroysWhatAMountNoLongerHolds)
+}
+
+func realEngineDestroysWhatAMountNoLongerHolds(t *testing.T, y *engineFixture) {
+	id := y.Container("unmounted", container.Config{Image: y.full(), WorkingDir: "/work"}, container.HostConfig{Binds: []string{t.TempDir() + ":/work"}})
+	p := y.place()
+	pid := strconv.Itoa(mustInspect(t, y, id).PID)
+	if out, err := exec.Command("nsenter", "-t", pid, "-m", enginetest.Busybox, "umount", "-l", "/work").CombinedOutput(); err != nil {
+		y.Missing("the mount of a container cannot be removed: %v: %s", err, out)
+	}
+	c := p.look(actions.Destroy, id)
+	if l := joined(c.Loses); !strings.Contains(l, "the files of /work: nothing else holds them") || !strings.Contains(l, "what was written below /work since its bind was unmounted") ||
+		strings.Contains(joined(c.Notes), "at /work stays") {
+		t.Errorf("loses %s; notes %s", l, joined(c.Notes))
 	}
 }

@@ -29,6 +29,7 @@ const (
 	troubleNone     startFailure = iota // it began
 	troubleMissing                      // its working directory is missing
 	troubleNoDir                        // its working directory is not a directory
+	troubleLoop                         // its working directory is a link that leads back to itself
 	troubleUnlinked                     // its working directory was removed under a mount
 	troubleProgram                      // the image has no such program
 	troubleDenied                       // its user may not enter its working directory
@@ -66,6 +67,8 @@ func troubleOf(text string) startFailure {
 		return troubleMissing
 	case strings.Contains(low, "chdir") && strings.Contains(low, "not a directory"):
 		return troubleNoDir
+	case strings.Contains(low, "chdir") && strings.Contains(low, "too many levels of symbolic links"):
+		return troubleLoop
 	case strings.Contains(low, "chdir") && strings.Contains(low, "permission denied"):
 		return troubleDenied
 	case strings.Contains(low, "executable file not found"), strings.Contains(low, "executable file `") && strings.Contains(low, "not found"),

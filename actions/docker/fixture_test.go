@@ -38,6 +38,17 @@ func onEngines(t *testing.T, test func(*testing.T, *engineFixture)) {
 	})
 }
 
+// client is the command that reaches the engine from a shell.
+func (y *engineFixture) client() string {
+	switch {
+	case y.Kind == enginetest.Podman && y.Host != "unix:///run/podman/podman.sock":
+		return "podman --url " + y.Host
+	case y.Kind == enginetest.Podman:
+		return "podman"
+	}
+	return "docker"
+}
+
 // full is an image with everything that a test wants to do inside.
 func (y *engineFixture) full() string {
 	return y.Image("full", "sh", "sleep", "true", "mkdir", "rmdir", "ln", "ls", "stat", "chown", "readlink", "rm", "mv", "touch", "head")

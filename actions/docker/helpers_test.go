@@ -93,6 +93,9 @@ func (f *fake) requests() []string {
 	return slices.Clone(f.asked)
 }
 
+// ClientCommand stands for the adapter's.
+func (f *fake) ClientCommand() string { return "docker" }
+
 // Endpoint stands for the adapter's.
 func (f *fake) Marks() backend.Safe { return backend.Text("label sandglass.session") }
 

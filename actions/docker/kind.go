@@ -30,6 +30,8 @@ type endpointSource interface {
 	// Endpoint is the engine that the newest poll spoke to: its address as the client library takes it, the API version
 	// that was agreed on, and an HTTP client of the caller's own.
 	Endpoint() (host, api string, c *http.Client, err error)
+	// ClientCommand is the command line client that reaches it from a shell.
+	ClientCommand() string
 	// Marks says what makes a container a sandbox.
 	Marks() backend.Safe
 }
@@ -70,7 +72,7 @@ func specs() []actions.Spec {
 			Undo:   "resume", Gesture: actions.GestureTwice, Cap: actions.CapShare},
 		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop",
 			Effect:  "asks what runs in the container to end, and kills it when it does not; the container and its files stay",
-			Undo:    "docker start brings the container back with its files; what ran in it does not come back",
+			Undo:    "a start in its engine brings the container back with its files; what ran in it does not come back",
 			Gesture: actions.GestureYes, Cap: actions.CapShare},
 		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy",
 			Effect:  "kills what runs in the container, removes it and its anonymous volumes; named volumes and directories of the host stay",

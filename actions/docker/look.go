@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -189,8 +190,9 @@ func (l *lookup) losesAll(c *actions.Candidate, b *containerInfo, known *backend
 	if b.state != stateCreated {
 		c.Loses = append(c.Loses, backend.Text("its log"))
 	}
+	unmounted, removed := l.factory.host.Gone(&b.Container)
 	switch m, ok := b.Covering(b.Dir); {
-	case ok && m.Kept():
+	case ok && m.Kept() && !slices.Contains(unmounted, m) && !slices.Contains(removed, m):
 	case slices.ContainsFunc(b.Mounts, func(m workdir.Mount) bool { return m.Kept() && m.Under(b.Dir) }):
 		c.Loses = append(c.Loses, backend.Textf("the files of %s outside its mounts: nothing else holds them", l.clean(b.Dir)))
 	default:
@@ -198,6 +200,11 @@ func (l *lookup) losesAll(c *actions.Candidate, b *containerInfo, known *backend
 	}
 	for _, m := range b.Mounts {
 		switch {
+		case slices.Contains(unmounted, m):
+			c.Loses = append(c.Loses, backend.Textf("what was written below %s since its %s was unmounted: it is in the container's own layer", l.clean(m.Dest), l.clean(m.Kind)))
+			c.Notes = append(c.Notes, backend.Textf("%s is mounted at %s no more, and stays as it is", l.clean(cmp.Or(m.Name, m.Source)), l.clean(m.Dest)))
+		case slices.Contains(removed, m):
+			c.Loses = append(c.Loses, backend.Textf("what is left at %s: %s was removed while the container ran", l.clean(m.Dest), l.clean(cmp.Or(m.Name, m.Source))))
 		case m.Anonymous:
 			c.Loses = append(c.Loses, backend.Textf("its anonymous volume at %s, unless another container uses it", l.clean(m.Dest)))
 		case m.Kind == "volume":

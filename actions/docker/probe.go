@@ -24,6 +24,7 @@ type planeProbe struct {
 	m    *mutatingClient
 	b    *containerInfo
 	root workdir.Root
+	shut *workdir.Denial // what its user may not enter; nil: nothing is known to be shut
 	done actions.Done
 	err  error // of the engine, not of the container
 }
@@ -38,10 +39,17 @@ func (m *mutatingClient) probe(ctx context.Context, b *containerInfo, _ actions.
 	if p.root = root; err != nil {
 		p.root = workdir.Root{State: workdir.Unseen}
 	}
+	if d, denied := m.factory.host.Denied(&b.Container, p.root); denied {
+		p.shut = &d
+	}
 	seen := m.factory.deps.Now().Sub(began)
 	if rest, kind := b.rests(); !rest.IsEmpty() {
 		p.done.Text = rest
-		p.add(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: kind, What: rest, Passive: true})
+		v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: kind, What: rest, Passive: true}
+		if b.state == statePaused { // no new life begins when it goes on: nothing that ends then may be kept as found
+			v.Outcome = backend.OutcomeNotTried
+		}
+		p.add(v)
 		p.looked(seen)
 		return p.concluded(), nil
 	}
@@ -119,8 +127,10 @@ func (p *planeProbe) result(plane backend.Plane, r commandResult, err error, sai
 // kind is why a command failed. The engine has the same words for a missing directory and for a link to one.
 func (p *planeProbe) kind(r commandResult) backend.FailureKind {
 	switch r.trouble {
+	case troubleLoop:
+		return backend.FailWorkDirDangling
 	case troubleMissing:
-		if p.root.State == workdir.Dangling {
+		if p.root.State == workdir.Dangling || workdir.Kernel(p.root.Target) != "" {
 			return backend.FailWorkDirDangling
 		}
 		return backend.FailWorkDirMissing
@@ -138,17 +148,22 @@ func (p *planeProbe) kind(r commandResult) backend.FailureKind {
 // exec runs the probe command. It reports whether other commands can be tried.
 func (p *planeProbe) exec(ctx context.Context) bool {
 	r, err := p.m.run(ctx, p.b, command{argv: p.m.factory.opt.ProbeCommand, ends: true})
+	if r.trouble == troubleProgram && p.shut != nil { // no program is found where its user may not look
+		r.trouble = troubleDenied
+	}
 	v := p.result(backend.PlaneExec, r, err, p.m.verdict(p.b, r))
 	if r.trouble == troubleProgram { // which says nothing about the container
 		v.What = p.m.verdict(p.b, r)
 	}
-	if v.Kind == backend.FailWorkDirDangling {
+	if why := p.b.offLimits(p.root.Target); v.Kind == backend.FailWorkDirDangling && p.root.Target != "" && !p.root.Loop && !why.IsEmpty() {
+		v.What = backend.Textf("commands do not run: the working directory %s is a link to %s, which is missing and %s", p.m.clean(p.b.Dir), p.m.clean(p.root.Target), why)
+	} else if v.Kind == backend.FailWorkDirDangling && r.trouble != troubleLoop {
 		v.What = backend.Textf("commands do not run: the working directory %s leads to %s, which is missing; repair makes that again", p.m.clean(p.b.Dir), p.m.clean(p.root.Target))
 	}
 	p.add(v)
 	p.done.Text = v.What
 	if r.trouble == troubleUnlinked {
-		p.done.Notes = append(p.done.Notes, p.b.unlinkedAdvice(p.m.clean))
+		p.done.Notes = append(p.done.Notes, p.m.unlinkedAdvice(p.b))
 	}
 	return err == nil && (r.trouble == troubleNone || r.trouble == troubleProgram)
 }
@@ -157,11 +172,20 @@ func (p *planeProbe) exec(ctx context.Context) bool {
 func (p *planeProbe) looked(took time.Duration) {
 	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Took: took, Passive: true}
 	dir := p.m.clean(p.b.Dir)
+	if p.shut != nil && (p.root.State == workdir.There || p.root.State == workdir.Link) {
+		v.Kind, v.What = backend.FailUnauthorised, backend.Textf("the container's user%s may not enter %s", p.b.called(p.m.clean), dir)
+		v.Evidence = []backend.Safe{p.m.clean(p.shut.String())}
+		p.add(v)
+		return
+	}
 	switch p.root.State {
 	case workdir.Missing:
 		v.Kind, v.What = backend.FailWorkDirMissing, backend.Textf("%s is missing", dir)
 	case workdir.Dangling:
 		v.Kind, v.What = backend.FailWorkDirDangling, backend.Textf("%s is a link to %s, which is missing", dir, p.m.clean(p.root.Target))
+		if p.root.Loop {
+			v.What = backend.Textf("%s is a link that leads back to itself", dir)
+		}
 	case workdir.Unlinked:
 		v.Kind, v.What = backend.FailMountUnlinked, backend.Textf("the directory of the host that is mounted at %s was removed", dir)
 	case workdir.Unmounted:

@@ -102,7 +102,7 @@ func (p *proof) Do(ctx context.Context, t actions.Target, _ actions.Params) (act
 	}
 	done := actions.Done{Steps: p.steps, Left: left}
 	if !left.IsEmpty() {
-		done.Notes = append(done.Notes, backend.Textf("%s is still there: the next start of Sandglass on this state directory removes it, or docker rm -f -v %s", left, left))
+		done.Notes = append(done.Notes, backend.Textf("%s is still there: the next start of Sandglass on this state directory removes it, or %s rm -f -v %s", left, p.client.cli(), left))
 	}
 	if failed != nil {
 		return done, failed

@@ -50,7 +50,7 @@ func (m *mutatingClient) repair(ctx context.Context, b *containerInfo, t actions
 		return actions.Done{}, &actions.ChangedError{What: backend.Textf("commands run in %s: there is nothing to repair", m.clean(b.Dir))}
 	case troubleUnlinked:
 		return actions.Done{}, m.unlinked(b)
-	case troubleProgram, troubleNoDir, troubleDenied, troubleOther:
+	case troubleProgram, troubleNoDir, troubleLoop, troubleDenied, troubleOther:
 		return actions.Done{}, fmt.Errorf("nothing was done: a command fails for another reason than a missing directory: %s", before.said)
 	}
 	dir := b.Dir
@@ -70,7 +70,7 @@ func (m *reader) clean(raw string) backend.Safe {
 
 // unlinked is the error about a directory that cannot be repaired from inside.
 func (m *mutatingClient) unlinked(b *containerInfo) error {
-	return fmt.Errorf("nothing helps from inside: %s. %s", b.unlinkedWhy(m.clean), b.unlinkedAdvice(m.clean))
+	return fmt.Errorf("nothing helps from inside: %s. %s", b.unlinkedWhy(m.clean), m.unlinkedAdvice(b))
 }
 
 // prove runs a plain command in the working directory.
@@ -93,7 +93,7 @@ func (m *mutatingClient) prove(ctx context.Context, b *containerInfo, dir string
 		done.Text = backend.Textf("%s is there again, empty: the engine enters it; the image has no %s to run", m.clean(dir), m.probeName())
 	case troubleUnlinked:
 		return actions.Done{}, m.unlinked(b)
-	case troubleMissing, troubleNoDir, troubleDenied, troubleOther:
+	case troubleMissing, troubleNoDir, troubleLoop, troubleDenied, troubleOther:
 		return actions.Done{}, fmt.Errorf("%s was made and commands fail all the same: %s", m.clean(dir), after.said)
 	}
 	return m.verified(ctx, b, done, &after)
@@ -129,11 +129,6 @@ func (b *containerInfo) called(clean func(string) backend.Safe) string {
 	return " " + clean(b.User).String()
 }
 
-func privileged(user string) bool {
-	name, _, _ := strings.Cut(user, ":")
-	return name == "" || name == "0" || name == "root"
-}
-
 // leads says what to do next where the container's user could not make its working directory. It finds a symbolic link
 // in its place, which could not be seen before.
 func (m *mutatingClient) leads(ctx context.Context, b *containerInfo) string {
@@ -141,10 +136,10 @@ func (m *mutatingClient) leads(ctx context.Context, b *containerInfo) string {
 	if err == nil && link.ok() && !link.said.IsEmpty() {
 		return fmt.Sprintf("; it is a link to %s, which is missing and which the plan did not show: look where it should lead before anything is made there", link.said)
 	}
-	if privileged(b.User) {
+	if b.Superuser() {
 		return ""
 	}
-	return fmt.Sprintf("; if the path leads where it should, as root: docker exec -u 0 -w / %s mkdir -p %s, then give it to that user", backend.ShellWord(b.name), backend.ShellWord(b.Dir))
+	return fmt.Sprintf("; if the path leads where it should, as root: %s exec -u 0 -w / %s mkdir -p %s, then give it to that user", m.cli(), backend.ShellWord(b.name), backend.ShellWord(b.Dir))
 }
 
 // unpack makes a directory through the engine's archive, which needs nothing of the image.
@@ -221,9 +216,14 @@ func (m *mutatingClient) verdict(b *containerInfo, r commandResult) backend.Safe
 		return backend.Textf("commands do not run: the working directory %s is missing; repair makes it again", dir)
 	case troubleNoDir:
 		return backend.Textf("commands do not run: the working directory %s is not a directory; repair removes nothing", dir)
+	case troubleLoop:
+		return backend.Textf("commands do not run: the working directory %s is a link that leads back to itself; repair removes nothing", dir)
 	case troubleUnlinked:
 		return backend.Join([]backend.Safe{backend.Text("commands do not run"), b.unlinkedWhy(m.clean)}, ": ")
 	case troubleProgram:
+		if !b.Superuser() && !m.factory.host.Local(&b.Container) {
+			return backend.Textf("the engine finds no %s: the image has none, or the container's user%s may not enter its root", m.probeName(), b.called(m.clean))
+		}
 		return backend.Textf("the image has no %s: set probe_command to something that it has", m.probeName())
 	case troubleDenied:
 		return backend.Textf("commands do not run: the container's user%s may not enter the working directory %s", b.called(m.clean), dir)

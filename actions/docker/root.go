@@ -73,7 +73,7 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInf
 	if d, denied := l.factory.host.Denied(&b.Container, now); denied && (now.State == workdir.Missing || now.State == workdir.Dangling) {
 		at := l.clean(cmp.Or(now.Target, b.Dir))
 		c.Why = backend.Textf("%s is missing, and the container's user %s may not make it: %s", at, l.clean(d.User), l.clean(d.String()))
-		c.Advice = backend.Textf("as root: docker exec -u 0 -w / %s mkdir -p -m 777 %s", backend.ShellWord(b.name), backend.ShellWord(cmp.Or(now.Target, b.Dir)))
+		c.Advice = backend.Textf("as root: %s exec -u 0 -w / %s mkdir -p -m 777 %s", l.r.cli(), backend.ShellWord(b.name), backend.ShellWord(cmp.Or(now.Target, b.Dir)))
 		return
 	}
 	lost := backend.Textf("what was in %s is gone already; the repair makes it again, empty", dir)
@@ -82,6 +82,11 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInf
 		c.Loses = append(c.Loses, lost)
 		c.Notes = append(c.Notes, backend.Textf("%s is missing", dir))
 	case workdir.Dangling:
+		if now.Loop {
+			c.Why = backend.Textf("%s is a link that leads back to itself; the repair removes nothing", dir)
+			c.Advice = backend.Textf("remove the link: %s exec -w / %s rm %s", l.r.cli(), backend.ShellWord(b.name), backend.ShellWord(b.Dir))
+			return
+		}
 		if why := b.offLimits(now.Target); !why.IsEmpty() {
 			c.Why = backend.Textf("%s is a link to %s, which is missing and %s", dir, target, why)
 			return
@@ -89,11 +94,11 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInf
 		c.Loses = append(c.Loses, backend.Textf("what was in %s is gone already; the repair makes it again, empty", target))
 		c.Notes = append(c.Notes, backend.Textf("%s is a link to %s, which is missing: that directory is made, the link stays as it is", dir, target))
 	case workdir.Unlinked:
-		c.Why, c.Advice = b.unlinkedWhy(l.clean), b.unlinkedAdvice(l.clean)
+		c.Why, c.Advice = b.unlinkedWhy(l.clean), l.r.unlinkedAdvice(b)
 	case workdir.Unmounted:
 		m, _ := b.Covering(b.Dir)
 		c.Why = backend.Textf("the %s %s, mounted at %s, is mounted no more: a mkdir inside does not bring its files back", l.clean(m.Kind), l.clean(cmp.Or(m.Name, m.Source)), l.clean(m.Dest))
-		c.Advice = backend.Textf("docker restart %s mounts it again; what was written below %s since is in the container's own layer: copy it first", backend.ShellWord(b.name), l.clean(m.Dest))
+		c.Advice = backend.Textf("%s restart %s mounts it again; what was written below %s since is in the container's own layer: copy it first", l.r.cli(), backend.ShellWord(b.name), l.clean(m.Dest))
 	case workdir.There:
 		c.Why = backend.Textf("%s is there; if commands fail all the same, probe says how", dir)
 	case workdir.Link:
@@ -129,8 +134,8 @@ func (b *containerInfo) unlinkedWhy(clean func(string) backend.Safe) backend.Saf
 }
 
 // unlinkedAdvice says what to do about it.
-func (b *containerInfo) unlinkedAdvice(clean func(string) backend.Safe) backend.Safe {
+func (r *reader) unlinkedAdvice(b *containerInfo) backend.Safe {
 	m, _ := b.Covering(b.Dir)
-	return backend.Textf("on the host of %s: mkdir -p %s && docker restart %s; then look for what cleans that directory (systemd-tmpfiles, tmpreaper, a timed find, Sandglass's own journal), or it happens again",
-		clean(b.name), backend.ShellWord(m.Source), backend.ShellWord(b.name))
+	return backend.Textf("on the host of %s: mkdir -p %s && %s restart %s; then look for what cleans that directory (systemd-tmpfiles, tmpreaper, a timed find, Sandglass's own journal), or it happens again",
+		r.clean(b.name), backend.ShellWord(m.Source), r.cli(), backend.ShellWord(b.name))
 }

@@ -250,7 +250,10 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	v.Bounds = alerts.Bounds{Earliest: steadyOf(env, b, n.Worked), Latest: steadyOf(env, b, n.Began)}
 	v.Confirmed = steadyOf(env, b, slices.MaxFunc(n.Failed, func(x, y failedPlane) int { return x.At.Compare(y.At) }).At)
 	v.Cause = backend.Textf("reported %s, but %s", reported(b), fault(b, &worst))
-	if worst.Former {
+	switch {
+	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead:
+		v.Cause = backend.Textf("it ended, and was not verified since that %s", fault(b, &worst))
+	case worst.Former:
 		v.Cause = backend.Textf("it was started again, and not verified since that %s", fault(b, &worst))
 	}
 	v.Detail = v.Cause

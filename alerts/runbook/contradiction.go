@@ -104,7 +104,7 @@ func (s *subjectView) missingDir() Check {
 func (s *subjectView) danglingLink() Check {
 	c := s.ofKind(question{"dangling", "Is its working directory a link to nothing?", "a look at its working directory"}, backend.FailWorkDirDangling)
 	if b := c.of; b != nil {
-		if o, _ := b.Proved(); !strings.Contains(c.Fact.String(), "mount") {
+		if o, _ := b.Proved(); !strings.Contains(c.Fact.String(), "mount") && !loops(o) {
 			c.Fact = backend.Textf("%s; %s", c.Fact, mountAt(b, linkTarget(b, o)))
 		}
 	}
@@ -153,6 +153,8 @@ func (s *subjectView) containerDown() Check {
 		switch {
 		case !b.StartError.IsEmpty():
 			return backend.Textf("could not start: %s", b.StartReason()), b.Class != backend.SandboxRunning
+		case b.Class == backend.SandboxCreated:
+			return backend.Text("was never started"), s.leads("contradiction", b.Key)
 		case b.OOMKilled.Or(false):
 			return backend.Text("was killed at its memory limit"), b.Class.Ended()
 		}
@@ -227,6 +229,9 @@ func closedDir(b *backend.Sandbox, dir backend.Safe) backend.Safe {
 func linkTarget(b *backend.Sandbox, o backend.Observation) string {
 	v, _ := o.Of(backend.PlaneList)
 	for _, text := range append([]backend.Safe{v.What}, v.Evidence...) {
+		if strings.HasPrefix(text.String(), "as this machine") { // where it was seen
+			continue
+		}
 		for _, word := range strings.FieldsFunc(text.String(), func(r rune) bool { return strings.ContainsRune(" \"',;()", r) }) {
 			if path.IsAbs(word) && word != b.WorkDir.String() {
 				return strings.TrimRight(word, ".:")
@@ -234,25 +239,6 @@ func linkTarget(b *backend.Sandbox, o backend.Observation) string {
 		}
 	}
 	return ""
-}
-
-// mountAt is the mount that holds a path in a sandbox, or that nothing is mounted there.
-func mountAt(b *backend.Sandbox, target string) backend.Safe {
-	if target == "" {
-		return backend.Text("where it leads was not read")
-	}
-	var best *backend.Mount
-	for i := range b.Mounts {
-		m := &b.Mounts[i]
-		at := m.Destination.String()
-		if (target == at || strings.HasPrefix(target, strings.TrimSuffix(at, "/")+"/")) && (best == nil || len(at) > len(best.Destination.String())) {
-			best = m
-		}
-	}
-	if best == nil {
-		return backend.Textf("nothing is mounted at %s", backend.Clean(target, 160))
-	}
-	return backend.Textf("%s is on the %s %s, mounted at %s", backend.Clean(target, 160), best.Type, best.Source, best.Destination)
 }
 
 // endContradiction concludes from what was observed, and names what cures that.
@@ -298,11 +284,21 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 			d.do("Correct what the error names: image, command or mount.")
 		}
 		d.do("Let the session open a new one. Or create it again.")
+	case d.is("down") && b != nil && b.Class == backend.SandboxCreated:
+		d.conclude("Its container was never started. %s.", d.fact("down"))
+		d.dont("Don't probe or reset it: nothing runs in it.")
+		d.do("Start it. Its engine says why it cannot: docker start %s", name)
+		d.do("Correct what it names: image, command or mount. Else let the session open a new one.")
 	case d.is("down"):
 		d.conclude("Its container is down. %s.", d.fact("down"))
 		d.dont("Don't remove it before its log is saved.")
 		d.do("Read why: docker logs --tail 50 %s", name)
 		d.do("Correct it and start it: docker start %s", name)
+	case b != nil && (b.Class == backend.SandboxExited || b.Class == backend.SandboxDead) && s.leads("contradiction", b.Key):
+		d.conclude("It ended before what failed in it was verified.")
+		d.dont("Don't take its end for a repair.")
+		d.do("Start it: docker start %s. Then probe it: sandglass probe %s", name, name)
+		d.do("Or let the session open a new one.")
 	case d.is("unlinked"):
 		d.conclude("The host directory mounted there was removed. %s.", d.fact("unlinked"))
 		d.dont("Don't run mkdir inside: it changes nothing.")
@@ -321,21 +317,15 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
 		d.dont("Don't reset or recreate it: that loses its other files.")
-		target := dir
-		if o, _ := b.Proved(); linkTarget(b, o) != "" {
-			target = backend.Clean(linkTarget(b, o), 200)
-		}
-		if unmakeable(b) {
-			d.do("Make it as root, because its user may not. Run: docker exec -u 0 -w / %s mkdir -p -m 777 %s", name, target)
-		} else {
-			d.do("%sRun: sandglass repair %s (makes its target again, empty)", s.removedTogether(), name)
-		}
+		s.cureLink(d, b, name, dir)
 		elsewhere()
 	case d.is("missing"):
 		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
 		d.dont("Don't reset or recreate it: that loses its other files.")
 		if unmakeable(b) {
 			d.do("Make it as root, because its user may not. Run: docker exec -u 0 -w / %s mkdir -p -m 777 %s", name, dir)
+		} else if b != nil && !b.IsSandbox { // which no action touches
+			d.do("%sRun: docker exec -w / %s mkdir -p %s. It is empty then.", s.removedTogether(), name, dir)
 		} else {
 			d.do("%sRun: sandglass repair %s (makes %s again, empty)", s.removedTogether(), name, dir)
 		}
@@ -370,6 +360,11 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		}
 		d.conclude("What was tried in it fails. %s.", d.fact(check))
 		d.dont("Don't reset it: the registry opens the same sandbox again.")
+		if v := hung(b); v != nil && s.fires() {
+			d.do("See what hangs in it: docker top %s", name)
+			d.do("Restart it: docker restart %s. Then probe it: sandglass probe %s", name, name)
+			break
+		}
 		d.do("Probe it once more: sandglass probe %s", name)
 		d.do("If it fails again, restart it: docker restart %s", name)
 	default:
@@ -378,30 +373,6 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.dont("Don't take that for health: see what was not tried.")
 		d.do("Probe it: sandglass probe %s", name)
 	}
-}
-
-// waits reports whether all threads of the main process of a sandbox wait in the kernel, where no signal reaches them.
-func waits(b *backend.Sandbox) bool {
-	if b == nil {
-		return false
-	}
-	o, _ := b.Proved()
-	v, _ := o.Of(backend.PlaneDriver)
-	return v.Kind == backend.FailServerFrozen && slices.ContainsFunc(v.Evidence, func(e backend.Safe) bool { return strings.Contains(e.String(), ": 0 in state T") })
-}
-
-// formerFailure is what failed in a sandbox in a former life and was not tried since; nil: nothing did.
-func formerFailure(b *backend.Sandbox) *backend.Verdict {
-	if b == nil {
-		return nil
-	}
-	o, _ := b.Observed.Get()
-	for _, v := range o.Failed() {
-		if v.Past {
-			return &v
-		}
-	}
-	return nil
 }
 
 // observedOne is the sandbox that the first confirmed check is about, or the only one.

@@ -87,6 +87,7 @@ type Diagnosis struct {
 	// Knobs are the page's knobs with the values that are declared for the subject.
 	Knobs []KnobValue `json:"knobs,omitempty"`
 
+	client   string   // that reaches the engine of its sandboxes; empty: not known
 	platform platform // where all of the subject runs, as far as it is known
 
 	denies bool // the conclusion says that there is no such trouble, or that nothing is known of it
@@ -155,6 +156,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	s.fit(&d)
 	s.undenied(&d)
 	s.refuse(&d)
+	s.suit(&d)
 	d.Knobs = p.Fitting(&d).values(s)
 	sortChecks(d.Checks)
 	return d

@@ -84,18 +84,18 @@ func All() []*Page {
 	}
 	out := make([]*Page, len(names))
 	for i, f := range names {
-		out[i] = embedded(f.Name(), anywhere)
+		out[i] = embedded(f.Name(), anywhere, "")
 	}
 	return out
 }
 
-// embedded is the page of a file, as it concerns a platform.
-func embedded(name string, at platform) *Page {
+// embedded is the page of a file, as it concerns a platform and the client of its engine.
+func embedded(name string, at platform, client string) *Page {
 	text, err := files.ReadFile(name)
 	if err != nil {
 		panic("embedded page " + name + ": " + err.Error())
 	}
-	p, err := parse(name, textOn(string(text), at))
+	p, err := parse(name, inClient(textOn(string(text), at), client))
 	if err != nil {
 		panic("embedded page: " + err.Error()) // a test parses them all
 	}
@@ -112,7 +112,7 @@ func Incident(number string) (*Page, bool) {
 	}
 	for _, name := range names { // only the one is parsed: a screen asks with every frame
 		if number != "" && numberOf(name) == number {
-			return embedded(name, anywhere), true
+			return embedded(name, anywhere, ""), true
 		}
 	}
 	return nil, false

@@ -136,12 +136,12 @@ func (s *subjectView) otherRuntime() backend.Literal {
 // Platform names where all of the subject runs; empty where that is unknown or differs.
 func (d *Diagnosis) Platform() string { return string(d.platform) }
 
-// Fitting is the page without what concerns another platform than that of a diagnosis.
+// Fitting is the page without what concerns another platform than that of a diagnosis, with commands for its engine.
 func (p *Page) Fitting(d *Diagnosis) *Page {
-	if d == nil || d.platform == anywhere || p.file == "" {
+	if d == nil || d.platform == anywhere && d.client == "" || p.file == "" {
 		return p
 	}
-	return embedded(p.file, d.platform)
+	return embedded(p.file, d.platform, d.client)
 }
 
 // markOf is the mark at the end of an item, paragraph or heading that concerns one platform.

@@ -237,7 +237,7 @@ func (p *poll) subjects() checkSubjects {
 }
 
 func (s *Source) checksRoot(ins *inspection) bool {
-	return s.opt.WorkdirSweep > 0 && ins.place.Dir != "/"
+	return s.opt.WorkdirSweep > 0 && (ins.place.Dir != "/" || !ins.place.Superuser()) // who may enter / is seen at no cost to the engine
 }
 
 // look looks at one container: its main process through this machine's kernel, its working directory through its engine.
@@ -249,6 +249,9 @@ func (s *Source) look(ctx context.Context, eng engine, j checkJob) checkResult {
 		}
 	}
 	if !s.checksRoot(j.ins) || s.refuses("archive") {
+		return out
+	}
+	if j.ins.place.Dir == "/" && !s.check.host.Local(&j.ins.place) {
 		return out
 	}
 	r := &rootResult{}

@@ -41,7 +41,8 @@ func realEngineShowsWhatContainersAreInside(t *testing.T, w *workshop) {
 		t.Fatal(err)
 	}
 	ids := map[string]string{"healthy": box("healthy", nil), "missing": box("missing", nil), "dangling": box("dangling", nil), "link": box("link", nil), "paused": box("paused", nil),
-		"frozen": box("frozen", nil), "shut": box("shut", func(c *container.Config, _ *container.HostConfig) { c.User = "1000" }), "file": box("file", nil),
+		"frozen": box("frozen", nil), "shut": box("shut", func(c *container.Config, _ *container.HostConfig) { c.User = "1000" }), "file": box("file", nil), "loop": box("loop", nil),
+		"root":  box("root", func(c *container.Config, _ *container.HostConfig) { c.User, c.WorkingDir = "1000", "/" }),
 		"lost":  box("lost", func(_ *container.Config, h *container.HostConfig) { h.Binds = []string{t.TempDir() + ":/home/ws"} }),
 		"bound": box("bound", func(_ *container.Config, h *container.HostConfig) { h.Binds = []string{removed + ":/home/ws"} })}
 	inside(ids["missing"], "rm", "-r", "/home/ws")
@@ -51,6 +52,9 @@ func realEngineShowsWhatContainersAreInside(t *testing.T, w *workshop) {
 	}
 	inside(ids["shut"], "chown", "0:0", "/home/ws")
 	inside(ids["shut"], "chmod", "0700", "/home/ws")
+	inside(ids["root"], "chmod", "0700", "/")
+	inside(ids["loop"], "rmdir", "/home/ws")
+	inside(ids["loop"], "ln", "-s", "/home/ws", "/home/ws")
 	inside(ids["file"], "rmdir", "/home/ws")
 	inside(ids["file"], "touch", "/home/ws")
 	inside(ids["paused"], "rmdir", "/home/ws")
@@ -91,6 +95,8 @@ func realEngineShowsWhatContainersAreInside(t *testing.T, w *workshop) {
 		"dangling": {near: found{list, not, backend.FailWorkDirDangling, "is a link to /mnt/gone, which is missing"}},
 		"link":     {near: found{list, is, "", "is a link to the directory /work"}},
 		"file":     {near: found{list, not, backend.FailWorkDirNoDir, "is not a directory"}},
+		"loop":     {found{list, not, backend.FailWorkDirDangling, "is a link that leads back to itself"}, found{list, backend.OutcomeUnknown, "", "is not known"}},
+		"root":     {found{list, not, backend.FailUnauthorised, "user 1000 may not enter"}, found{plane: list}},
 		"shut":     {found{list, not, backend.FailUnauthorised, "user 1000 may not enter"}, found{list, is, "", "is there"}},
 		"lost":     {found{list, not, backend.FailMountGone, "the mount that held the working directory /home/ws is gone"}, found{list, backend.OutcomeNotTried, "", "cannot be looked at from outside"}},
 		"bound":    {found{list, not, backend.FailMountUnlinked, "removed on the host"}, found{list, backend.OutcomeNotTried, "", "cannot be looked at from outside"}},

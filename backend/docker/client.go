@@ -100,6 +100,8 @@ func (m *moby) dial(ctx context.Context, a address, deps backend.Deps) (net.Conn
 
 func (m *moby) takeLoad() backend.Load { return m.meter.takeLoad() }
 
+func (m *moby) podman() bool { return m.meter.isPodman() }
+
 func (m *moby) clock() (backend.Value[time.Duration], time.Time) { return m.meter.clock() }
 
 func (m *moby) close() { m.idle() }

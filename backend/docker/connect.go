@@ -40,8 +40,9 @@ func (s *Source) connected(ctx context.Context) (engine, error) {
 	for _, a := range places {
 		eng, api, err := s.greet(ctx, a)
 		if err == nil {
+			command := s.commandFor(a, eng.podman())
 			s.mu.Lock()
-			s.eng, s.at, s.api = eng, a, api
+			s.eng, s.at, s.api, s.command = eng, a, api, command
 			s.mu.Unlock()
 			s.answered = true
 			return eng, nil

@@ -36,6 +36,8 @@ type engine interface {
 	takeLoad() backend.Load
 	// clock returns the engine's clock minus ours, and the engine's time at its newest answer (zero: never told).
 	clock() (backend.Value[time.Duration], time.Time)
+	// podman reports whether an answer was Podman's.
+	podman() bool
 	close()
 }
 

@@ -232,7 +232,8 @@ func realEngineTellsWhenHealthChecksBeganToFail(t *testing.T, w *workshop) {
 	first, late, failing := b.Failing()
 	c, _ := b.HealthChecks.Get()
 	told := w.Kind == enginetest.Docker // Podman does not say why a check did not begin
-	if !failing || b.WorkDirGone() != told || c.Passed.IsZero() || c.ExitCode < 0 != told || c.Failed < 2 || late.Before(before) || !first.Before(late) {
+	// On a busy machine the log, which holds five results, reaches back no more.
+	if !failing || b.WorkDirGone() != told || c.Passed.IsZero() && c.Failed < 5 || c.ExitCode < 0 != told || c.Failed < 2 || late.Before(before) || !first.Before(late) {
 		t.Fatalf("just unhealthy: %+v, output %q", c, b.HealthOutput)
 	}
 	bound := late

@@ -26,10 +26,7 @@ func (m *moby) stat(ctx context.Context, id, path string) (fs.FileMode, string, 
 
 func (m *moby) top(ctx context.Context, id string) ([]string, [][]string, error) {
 	where := "/containers/" + id + "/top"
-	m.meter.mu.Lock()
-	podman := m.meter.podman
-	m.meter.mu.Unlock()
-	if podman { // it runs ps inside the container
+	if m.podman() { // it runs ps inside the container
 		return nil, nil, backend.Errorf(backend.ErrUnauthorised, m.at+where, "Podman runs ps inside the container")
 	}
 	res, err := m.api.ContainerTop(ctx, id, client.ContainerTopOptions{Arguments: strings.Fields(workdir.PS)})

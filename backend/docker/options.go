@@ -13,6 +13,7 @@ import (
 // Options are the keys of a source of kind "docker".
 type Options struct {
 	Host           string           `toml:"host" doc:"engine address, unix:///path or tcp://host:port; empty: DOCKER_HOST, the current docker context, the usual sockets"`
+	Client         string           `toml:"client" doc:"what commands on pages begin with, such as sudo docker; empty: docker or podman, with the address where they need it"`
 	Selector       string           `toml:"selector" doc:"label that makes a container a sandbox, key or key=value; empty: session_label is present or a bind mount matches tmpdir_pattern"`
 	AllContainers  bool             `toml:"all_containers" doc:"every container is watched, with figures and alerts; one that is not a sandbox is for looking only; true where there is no configuration file"`
 	SessionLabel   string           `toml:"session_label" doc:"label whose value is the session id"`

@@ -30,12 +30,14 @@ type Source struct {
 	mask     *documentMasker
 	kills    kernelKills
 
-	mu   sync.Mutex
-	eng  engine // nil: not connected
-	at   address
-	api  string
-	pend pendingEvents
-	attn map[backend.ID]bool // containers that are looked at
+	mu  sync.Mutex
+	eng engine // nil: not connected
+	at  address
+	api string
+	// command is the client that reaches the engine from a shell.
+	command string
+	pend    pendingEvents
+	attn    map[backend.ID]bool // containers that are looked at
 	// alerting are containers that alert, known those that a former run listed.
 	alerting, known []backend.ID
 	// changed is the open watch's, nil without one.

@@ -107,6 +107,12 @@ func (m *readOnlyTransport) clock() (backend.Value[time.Duration], time.Time) {
 	return m.offset.Offset(), m.told
 }
 
+func (m *readOnlyTransport) isPodman() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.podman
+}
+
 // boundedBody is a body that ends with an error beyond its limit; on a stream the limit is that of one line.
 type boundedBody struct {
 	meter  *readOnlyTransport

@@ -90,6 +90,9 @@ func (p *poll) rootSeen(e *cachedContainer, r checkResult) {
 		if r.root.Via != "" {
 			v.What = backend.Textf("the working directory %s leads through the link %s to %s, which is missing", dir, p.s.clean(r.root.Via, 200), target)
 		}
+		if r.root.Loop {
+			v.What = backend.Textf("the working directory %s is a link that leads back to itself", dir)
+		}
 		v.Evidence = append(v.Evidence, p.s.mountOf(&r.ins.place, r.root.Target))
 	case workdir.Unlinked:
 		m, _ := r.ins.place.Covering(r.ins.place.Dir)
@@ -104,6 +107,12 @@ func (p *poll) rootSeen(e *cachedContainer, r checkResult) {
 		v.What = backend.Textf("the working directory %s is not a directory", dir)
 	case workdir.Unseen:
 		v.Outcome, v.What, v.Evidence = backend.OutcomeNotTried, backend.Textf("the working directory %s cannot be looked at from outside without a side effect", dir), nil
+		if e.root != nil && e.root.Outcome != backend.OutcomeNotTried { // what was found before holds no more
+			v.Outcome = backend.OutcomeUnknown
+			if r.root.Target != "" {
+				v.What = backend.Textf("the working directory %s is a link to %s now, which cannot be looked at from outside", dir, target)
+			}
+		}
 	}
 	if d := r.root.denial; d != nil && v.Outcome == backend.OutcomeFailed {
 		v.Evidence = append(v.Evidence, backend.Textf("the container's user %s may not make it: %s", p.s.clean(d.User, 60), p.s.clean(d.String(), 300)))

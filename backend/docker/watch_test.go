@@ -35,7 +35,8 @@ func (s *scripted) takeLoad() backend.Load { return backend.Load{} }
 func (s *scripted) clock() (backend.Value[time.Duration], time.Time) {
 	return backend.Known(time.Duration(0)), time.Unix(1000, 0)
 }
-func (s *scripted) close() {}
+func (s *scripted) podman() bool { return false }
+func (s *scripted) close()       {}
 func (s *scripted) stat(context.Context, string, string) (fs.FileMode, string, error) {
 	return 0, "", errors.New("unused")
 }

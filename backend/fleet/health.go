@@ -19,7 +19,7 @@ type sourceRecord struct {
 func newSourceRecord(id string, c backend.SourceConfig) *sourceRecord {
 	return &sourceRecord{can: c.Inputs, opt: c.Optional, h: SourceHealth{
 		Key:  backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)},
-		Kind: c.Kind, About: c.About, Status: StatusStarting, Interval: c.Interval, Deadline: c.Deadline,
+		Kind: c.Kind, About: c.About, Allowed: c.Allowed, Local: c.Optional, Status: StatusStarting, Interval: c.Interval, Deadline: c.Deadline,
 	}}
 }
 
@@ -46,6 +46,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 		h.Status = StatusDegraded
 	}
 	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts
+	h.Client = r.Client
 	h.Reports = backend.KeepReports(h.Reports, r.Reports, now)
 	h.Bookmarks, h.Undated, h.Stopped = r.Bookmarks, r.Undated, r.Stopped
 	h.WorkspacesUnknown, h.Unfinished, h.Rejections = r.WorkspacesUnknown, r.Partial || r.Unseen, r.Rejections

@@ -84,6 +84,8 @@ type SourceHealth struct {
 	Key       backend.Key // KindSource
 	Kind      string
 	About     []string // ids of the sources that it reports about; empty = all
+	Allowed   []string // verbs that the configuration allows; nil: not known
+	Local     bool     // no configuration names it
 	Status    SourceStatus
 	Error     backend.Safe // why it is degraded or down, empty otherwise
 	ErrorKind backend.ErrorKind
@@ -131,6 +133,7 @@ type SourceHealth struct {
 	Bookmarks  []backend.Bookmark
 	Stopped    []backend.ID // sessions whose log file has not grown since their newest line
 	Undated    backend.Safe // matching log lines that were not counted, since nothing tells when they were written
+	Client     backend.Safe // the command that reaches the same platform from a shell, empty without one
 	Notes      []backend.Safe
 	Facts      []backend.Fact // as of the last successful poll
 	Rejections []*backend.Rejection

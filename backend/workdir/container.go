@@ -3,6 +3,7 @@ package workdir
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/moby/moby/api/types/container"
@@ -84,6 +85,13 @@ const podmans = "oci"
 
 // Podman reports whether Podman wrote the inspection.
 func (c *Container) Podman() bool { return c.Runtime == podmans }
+
+// Superuser reports whether its configuration makes its user root.
+func (c *Container) Superuser() bool {
+	name, _, _ := strings.Cut(c.User, ":")
+	number, err := strconv.ParseUint(name, 10, 32)
+	return name == "" || name == "root" || err == nil && number == 0
+}
 
 // madeUp reports whether a volume's name is one that the engine makes up.
 func madeUp(name string) bool {

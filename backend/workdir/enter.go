@@ -38,9 +38,9 @@ type user struct {
 // Denied reports whether a container's user certainly cannot enter a working directory that is there, or make one that is missing.
 func (h Host) Denied(c *Container, r Root) (Denial, bool) {
 	name, _, _ := strings.Cut(c.User, ":")
-	number, err := strconv.ParseUint(name, 10, 32)
+	_, err := strconv.ParseUint(name, 10, 32)
 	there := r.State == There || r.State == Link
-	if name == "" || name == "root" || err == nil && number == 0 || !there && r.State != Missing && r.State != Dangling {
+	if c.Superuser() || !there && r.State != Missing && r.State != Dangling {
 		return Denial{}, false
 	}
 	if there && err == nil && r.Mode.Perm()&0o111 == 0 {

@@ -78,11 +78,31 @@ func (v view) unlinked(p string) bool {
 	return ok && m.Point != "/" && strings.HasSuffix(m.Root, deleted)
 }
 
-// lost reports whether the mount that should hold the container's working directory is no more. A mount point that a link leads to,
-// or that is not to be seen, says nothing.
+// Gone are the mounts of a running container that are mounted no more, and those whose directory was removed, as far as this
+// machine's kernel shows them.
+func (h Host) Gone(c *Container) (unmounted, removed []Mount) {
+	v, local := h.view(c)
+	for _, m := range c.Mounts {
+		switch {
+		case !local:
+		case v.unmounted(m):
+			unmounted = append(unmounted, m)
+		case v.unlinked(m.Dest):
+			removed = append(removed, m)
+		}
+	}
+	return unmounted, removed
+}
+
+// lost reports whether the mount that should hold the container's working directory is no more.
 func (v view) lost(c *Container) bool {
 	m, held := c.Covering(c.Dir)
-	if !held || Kernel(m.Dest) != "" || slices.ContainsFunc(v.mounts, func(x hostfs.Mount) bool { return x.Point == m.Dest }) {
+	return held && v.unmounted(m)
+}
+
+// unmounted reports whether a mount is no more. A mount point that a link leads to, or that is not to be seen, says nothing.
+func (v view) unmounted(m Mount) bool {
+	if Kernel(m.Dest) != "" || slices.ContainsFunc(v.mounts, func(x hostfs.Mount) bool { return x.Point == m.Dest }) {
 		return false
 	}
 	info, err := v.lstat(m.Dest)
@@ -136,6 +156,7 @@ func (v view) lookItself(p string) Root {
 		return Root{State: Unseen}
 	}
 	out, at := Root{}, p
+	passed := []string{p}
 	for range maxLinks {
 		info, err := v.lstat(at)
 		switch {
@@ -145,7 +166,8 @@ func (v view) lookItself(p string) Root {
 		case errors.Is(err, fs.ErrNotExist):
 			return Root{State: Missing}
 		case err != nil:
-			return Root{State: Unseen}
+			out.State = Unseen
+			return out
 		case info.IsDir() && out.Target != "":
 			out.State, out.Mode = Link, info.Mode()
 			return out
@@ -164,6 +186,11 @@ func (v view) lookItself(p string) Root {
 		}
 		at = path.Clean(to)
 		out.Target = at
+		if slices.Contains(passed, at) {
+			out.State, out.Loop = Dangling, true
+			return out
+		}
+		passed = append(passed, at)
 	}
 	return Root{State: Unseen}
 }

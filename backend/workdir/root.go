@@ -30,6 +30,7 @@ type Root struct {
 	State  State
 	Target string      // of a link: where it leads to in the end
 	Via    string      // the link above the working directory that leads to nothing; empty: the directory itself is the link
+	Loop   bool        // of a link to nothing: it leads back to itself
 	Mode   fs.FileMode // of the directory, where it is there
 	// Looked are the requests to the engine that found it out. Seen is where this machine's kernel showed it, empty: nowhere.
 	Looked []string

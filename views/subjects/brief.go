@@ -68,6 +68,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"but its container was killed at its memory limit", "killed: memory limit"},
 	{"but its container ended with exit code", "ended with an error"},
 	{"it was started again, and not verified since", "not verified since"},
+	{"it ended, and was not verified since", "not verified since"},
 	{"its session is reported running, but ", "container is down"},
 	{" lists its workspace as ", "container is down"},
 	{"the kernel killed processes for lack of memory", "kernel OOM kills"},

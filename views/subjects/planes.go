@@ -23,7 +23,11 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	case !ok || !o.Tried():
 		return Cell{Text: backend.Text("not tried"), Tone: theme.Dim}
 	case o.Past():
-		return Cell{Text: backend.Textf("before its restart, %s ago: %s", backend.Age(now.Sub(o.At())), o.What()), Tone: theme.Dim}
+		when := backend.Text("before its restart")
+		if b.Turn() == "end" {
+			when = backend.Text("before it ended")
+		}
+		return Cell{Text: backend.Textf("%s, %s ago: %s", when, backend.Age(now.Sub(o.At())), o.What()), Tone: theme.Dim}
 	}
 	former := o
 	o = o.Present()
@@ -102,7 +106,7 @@ func (w *writer) planes(b *backend.Sandbox) {
 		if v.Past || w.f.Stale(&b.Meta) {
 			c.Tone = theme.Dim
 		}
-		w.cell(v.Plane.String(), c, dim("  "+found(&v, w.f.Now)))
+		w.cell(v.Plane.String(), c, dim("  "+found(&v, b, w.f.Now)))
 		if !v.What.IsEmpty() && v.What != head.Text {
 			w.Field("", kit.Span{Tone: c.Tone, Text: v.What.String()})
 		}
@@ -123,7 +127,7 @@ func (w *writer) planes(b *backend.Sandbox) {
 }
 
 // found says when and how a verdict was found.
-func found(v *backend.Verdict, now time.Time) string {
+func found(v *backend.Verdict, b *backend.Sandbox, now time.Time) string {
 	s := backend.Age(now.Sub(v.At)) + " ago"
 	if v.Took > 0 {
 		s += ", in " + v.Took.Round(100*time.Microsecond).String()
@@ -132,7 +136,7 @@ func found(v *backend.Verdict, now time.Time) string {
 		s += ", without running anything"
 	}
 	if v.Past {
-		s += "; before its newest start"
+		s += "; before its newest " + b.Turn()
 	}
 	return s
 }

@@ -122,6 +122,9 @@ func (e *Engine) Image(name string, programs ...string) string {
 	}
 	put(&tar.Header{Name: "home/", Typeflag: tar.TypeDir, Mode: 0o755, Uid: 1000, Gid: 1000}, nil)
 	put(&tar.Header{Name: "etc/passwd", Typeflag: tar.TypeReg, Mode: 0o644}, []byte("root:x:0:0::/:/bin/sh\nagent:x:1000:1000::/:/bin/sh\n"))
+	ref := e.Run + name + ":test"
+	// Nothing that another test removes meanwhile: engines share equal layers.
+	put(&tar.Header{Name: "etc/image", Typeflag: tar.TypeReg, Mode: 0o644}, []byte(ref))
 	put(&tar.Header{Name: "bin/busybox", Typeflag: tar.TypeReg, Mode: 0o755}, program)
 	for _, p := range programs {
 		put(&tar.Header{Name: "bin/" + p, Typeflag: tar.TypeSymlink, Linkname: "busybox", Mode: 0o777}, nil)
@@ -129,7 +132,6 @@ func (e *Engine) Image(name string, programs ...string) string {
 	if err := w.Close(); err != nil {
 		e.T.Fatal(err)
 	}
-	ref := e.Run + name + ":test"
 	out, err := e.API.ImageImport(e.T.Context(), client.ImageImportSource{Source: &tree, SourceName: "-"}, ref, client.ImageImportOptions{})
 	if err != nil {
 		e.T.Fatalf("import: %v", err)
