@@ -71,6 +71,9 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	if a.observes {
 		state, _ := x.Alerts.Latest()
 		doc.ExitCode = observed(progress, state)
+		for _, text := range foundBefore(progress, state) {
+			p.notice("%s", text)
+		}
 	}
 	x.besides(doc, plan, progress)
 	return p.printed(doc, a.format)

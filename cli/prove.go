@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,6 +95,25 @@ func observed(p actions.Progress, state *fleet.State) int {
 		return ExitObservedNot
 	}
 	return code
+}
+
+// foundBefore are the planes that failed when they were looked at, and that a probe did not try: they count for its exit code.
+func foundBefore(p actions.Progress, state *fleet.State) []string {
+	var out []string
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		b := state.Sandbox(l.Target.Key)
+		if b == nil || p.Plan.Verb != actions.Probe {
+			continue
+		}
+		probed := backend.Observation{Verdicts: l.Done.Observed}
+		for _, v := range b.Observed.Or(backend.Observation{}).Present().Failed() {
+			if tried, found := probed.Of(v.Plane); !found || !tried.Tried() {
+				out = append(out, fmt.Sprintf("%s: %s failed when it was looked at: %s", b.Name, v.Plane, v.Said()))
+			}
+		}
+	}
+	return out
 }
 
 // commandTried reports whether a command was run, or tried to.

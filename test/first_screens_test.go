@@ -142,7 +142,7 @@ func (s *incidentSite) age() {
 
 // laptop is what is read where there is no configuration.
 func (s *incidentSite) laptop() string {
-	return fmt.Sprintf("environment = \"local\"\n[[source]]\nid = \"docker\"\nkind = \"docker\"\nhost = \"tcp://%s\"\nall_containers = true\n", strings.TrimPrefix(s.server.URL, "http://"))
+	return fmt.Sprintf("environment = \"local\"\n[[source]]\nid = \"docker\"\nkind = \"docker\"\nhost = \"tcp://%s\"\nclient = \"docker\"\nall_containers = true\n", strings.TrimPrefix(s.server.URL, "http://"))
 }
 
 // oneMoment is a ui.Feed of one State and Board.

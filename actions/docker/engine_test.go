@@ -277,6 +277,24 @@ func realEngineBindMountWhoseDirectoryWasRemoved(t *testing.T, y *engineFixture)
 	p.refused(actions.Repair, id, "/work is there")
 }
 
+// What nothing in the container can make is made on the host.
+func TestRealEngineRepairLeavesReadOnlyMountsAlone(t *testing.T) {
+	onEngines(t, func(t *testing.T, y *engineFixture) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "ws"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		id := y.Container("readonly", container.Config{Image: y.full(), WorkingDir: "/data/ws"}, container.HostConfig{Binds: []string{dir + ":/data:ro"}})
+		if err := os.Remove(filepath.Join(dir, "ws")); err != nil {
+			t.Fatal(err)
+		}
+		c := y.place().refused(actions.Repair, id, "which is mounted read-only: nothing in the container can make it")
+		if !strings.Contains(c.Advice.String(), "mkdir -p "+filepath.Join(dir, "ws")) {
+			t.Errorf("advice %q", c.Advice)
+		}
+	})
+}
+
 // Where nothing can be seen from outside, the repair tries a command first and leaves alone what it cannot help.
 func TestRealEngineRepairUnseen(t *testing.T) { onEngines(t, realEngineRepairUnseen) }
 

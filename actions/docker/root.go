@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"path"
+	"strings"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
@@ -70,10 +72,7 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInf
 	if now.Target != "" {
 		c.Identity = append(c.Identity, actions.Fact{Name: factTarget, Value: now.Target})
 	}
-	if d, denied := l.factory.host.Denied(&b.Container, now); denied && (now.State == workdir.Missing || now.State == workdir.Dangling) {
-		at := l.clean(cmp.Or(now.Target, b.Dir))
-		c.Why = backend.Textf("%s is missing, and the container's user %s may not make it: %s", at, l.clean(d.User), l.clean(d.String()))
-		c.Advice = backend.Textf("as root: %s exec -u 0 -w / %s mkdir -p -m 777 %s", l.r.cli(), backend.ShellWord(b.name), backend.ShellWord(cmp.Or(now.Target, b.Dir)))
+	if l.cannotMake(c, b, now) {
 		return
 	}
 	lost := backend.Textf("what was in %s is gone already; the repair makes it again, empty", dir)
@@ -113,6 +112,27 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInf
 		c.Loses = append(c.Loses, backend.Textf("if %s is missing, what was in it is gone already; the repair makes it again, empty", dir))
 		c.Notes = append(c.Notes, backend.Textf("what is wrong with %s cannot be seen from outside: first a command is tried, and what works, or what only a restart cures, is left alone", dir))
 	}
+}
+
+// cannotMake says why nothing in the container can make its missing directory, where that is known.
+func (l *lookup) cannotMake(c *actions.Candidate, b *containerInfo, now workdir.Root) bool {
+	if now.State != workdir.Missing && now.State != workdir.Dangling || now.Loop {
+		return false
+	}
+	at := cmp.Or(now.Target, b.Dir)
+	if m, held := b.Covering(at); held && m.ReadOnly {
+		c.Why = backend.Textf("%s is missing on the %s %s, which is mounted read-only: nothing in the container can make it", l.clean(at), l.clean(m.Kind), l.clean(cmp.Or(m.Name, m.Source)))
+		if m.Kind == "bind" {
+			c.Advice = backend.Textf("on the host: mkdir -p %s", backend.ShellWord(path.Join(m.Source, strings.TrimPrefix(at, m.Dest))))
+		}
+		return true
+	}
+	d, denied := l.factory.host.Denied(&b.Container, now)
+	if denied {
+		c.Why = backend.Textf("%s is missing, and the container's user %s may not make it: %s", l.clean(at), l.clean(d.User), l.clean(d.String()))
+		c.Advice = backend.Textf("as root: %s exec -u 0 -w / %s mkdir -p -m 777 %s", l.r.cli(), backend.ShellWord(b.name), backend.ShellWord(at))
+	}
+	return denied
 }
 
 // offLimits is why a directory at a path must not be made; empty: it may.

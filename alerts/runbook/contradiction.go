@@ -322,7 +322,9 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	case d.is("missing"):
 		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
 		d.dont("Don't reset or recreate it: that loses its other files.")
-		if unmakeable(b) {
+		if at, is := onReadOnly(b); is {
+			d.do("Make it on the host, its mount is read-only: mkdir -p %s", at)
+		} else if unmakeable(b) {
 			d.do("Make it as root, because its user may not. Run: docker exec -u 0 -w / %s mkdir -p -m 777 %s", name, dir)
 		} else if b != nil && !b.IsSandbox { // which no action touches
 			d.do("%sRun: docker exec -w / %s mkdir -p %s. It is empty then.", s.removedTogether(), name, dir)

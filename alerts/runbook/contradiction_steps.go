@@ -40,6 +40,18 @@ func loops(o backend.Observation) bool {
 	return slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return strings.Contains(v.What.String(), "leads back to itself") })
 }
 
+// onReadOnly is where on the host a working directory is that nothing in the sandbox can make: its mount is read-only.
+func onReadOnly(b *backend.Sandbox) (backend.Safe, bool) {
+	if b == nil {
+		return backend.Safe{}, false
+	}
+	m := mountOver(b, b.WorkDir.String())
+	if m == nil || !m.ReadOnly || m.Type.String() != "bind" {
+		return backend.Safe{}, false
+	}
+	return backend.Clean(path.Join(m.Source.String(), strings.TrimPrefix(b.WorkDir.String(), m.Destination.String())), 300), true
+}
+
 // ofKernel reports whether a path of a container belongs to its kernel.
 func ofKernel(p string) bool {
 	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(top string) bool { return p == top || strings.HasPrefix(p, top+"/") })
