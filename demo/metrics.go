@@ -38,7 +38,7 @@ func (f *fleet) evictionCurves(p provider) (evictions, retries curve) {
 	return nil, nil
 }
 
-// series of the counters: two sessions have their own, the others share one.
+// series of the counters: two sessions of the instance whose workspaces are evicted have their own, the others share one.
 func (w world) series() []series {
 	out := []series{{provider: filestore, share: 1}, {provider: dockerHost, share: 1}}
 	rest := 1.0
@@ -48,7 +48,7 @@ func (w world) series() []series {
 		if named == 2 || s >= w.hot {
 			break
 		}
-		if w.workspaces[i].provider != cloudSandbox || w.sessions[s].kind != lasting || w.workspaces[i].position != 0 {
+		if w.workspaces[i].provider != cloudSandbox || w.sessions[s].kind != lasting || w.sessions[s].where != eu || w.workspaces[i].position != 0 {
 			continue
 		}
 		out = append(out, series{provider: cloudSandbox, session: w.sessionID(s), share: 0.04})

@@ -168,14 +168,14 @@ func (r *evictionStorm) attribute(env *alerts.Env, known alerts.Known, sites map
 // rages finds the registry in which the storm is that another source counts.
 func (r *evictionStorm) rages(env *alerts.Env, known alerts.Known, sites map[siteID]*site, id siteID) (to siteID, ok bool) {
 	homes := env.HomesOf(id.home)
-	var named, nameless []siteID // where it shows, with the provider's name and without
+	var named, nameless, stays []siteID // where it shows, with the provider's name and without; where its alert is
 	for _, h := range homes {
 		at := siteID{h.Key.Source, id.provider}
 		if at.home == id.home {
 			return siteID{}, false // it has workspaces itself
 		}
 		if live(known, at) && known.Via((&site{}).key(at)) == id.home {
-			return at, true
+			stays = append(stays, at)
 		}
 		switch {
 		case r.shows(env, sites[at]):
@@ -183,6 +183,9 @@ func (r *evictionStorm) rages(env *alerts.Env, known alerts.Known, sites map[sit
 		case r.shows(env, sites[siteID{home: at.home}]) && !r.otherShows(env, sites, at):
 			nameless = append(nameless, at)
 		}
+	}
+	if at, is := staysAt(known, stays, slices.Concat(named, nameless)); is {
+		return at, true
 	}
 	if len(named) == 0 {
 		named = nameless
@@ -192,6 +195,24 @@ func (r *evictionStorm) rages(env *alerts.Env, known alerts.Known, sites map[sit
 		return siteID{}, false
 	}
 	return named[0], true
+}
+
+// staysAt is the site of the alerts that a storm stays with: one that shows evictions; where none shows any, one that fires.
+func staysAt(known alerts.Known, stays, showing []siteID) (siteID, bool) {
+	for _, at := range stays {
+		if slices.Contains(showing, at) {
+			return at, true
+		}
+	}
+	if len(stays) == 0 || len(showing) > 0 {
+		return siteID{}, false
+	}
+	for _, at := range stays {
+		if known.Finding((&site{}).key(at)) != alerts.StatePending {
+			return at, true
+		}
+	}
+	return stays[0], true
 }
 
 // otherShows reports whether workspaces of another provider than at's are evicted at its source.

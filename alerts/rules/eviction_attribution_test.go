@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -90,5 +91,59 @@ func TestLinesThatMayBeOfSeveralStormsSaySo(t *testing.T) {
 	}
 	if firing != 1 {
 		t.Errorf("%d storms fire:\n%s", firing, summary(s.board))
+	}
+}
+
+// TestACountOfSeveralServersProvesNoStormWhereNoneIsEvicted: the counter names a session of helix-us, whose registry is read and
+// shows no evicted workspace; what the counter says of both servers is told of the one that shows it.
+func TestACountOfSeveralServersProvesNoStormWhereNoneIsEvicted(t *testing.T) {
+	s := twoRegistries(t)
+	us := func(state string) {
+		for i := range 20 {
+			path, r := fmt.Sprintf("u%02d/box", i), reading{state: "open", attempt: time.Minute, success: time.Minute, provider: "cloudflare-sandbox"}
+			if i == 7 && state != "" {
+				r = reading{state: state, err: "gone", attempt: time.Second, success: time.Minute, provider: "cloudflare-sandbox"}
+			}
+			s.reads(path, r)
+			k := wsKey(path)
+			w := s.workspaces[k]
+			delete(s.workspaces, k)
+			w.Key.Source = "helix-us"
+			s.workspaces[w.Key] = w
+			s.delta.Changed[len(s.delta.Changed)-1] = w.Key
+		}
+	}
+	us("")
+	s.session("u07", func(x *backend.Session) { x.Key.Source = "helix-us" })
+	s.delta.Changed[len(s.delta.Changed)-1] = s.sessions[sessionKey("u07")].Key
+	counts := func(n float64) {
+		s.counted("prom", backend.MetricEvictions, n, func(c *backend.Count) {
+			c.Series.Provider, c.Series.Session = "cloudflare-sandbox", backend.MustID("u07")
+		})
+	}
+	counts(0)
+	s.look()
+	s.every(5*time.Second, 7*time.Minute, func() { counts(5) })
+	a := s.want(stormRule, alerts.StatePending)
+	if a.Source != "helix-us" || !strings.Contains(a.Why.String(), "none of 20 workspaces here is evicted") {
+		t.Fatalf("%s on %s: %s", a.State, a.Source, a.Why)
+	}
+	s.every(5*time.Second, 2*time.Minute, func() { counts(5); s.evicts(20, 0); evictedFleet(s, 12, 8, 0) })
+	for _, a := range s.alerts(stormRule) {
+		if fires := a.State == alerts.StateFiring; fires != (a.Source == "helix") {
+			t.Errorf("%s is %s", a.Source, a.State)
+		}
+		for _, e := range a.Evidence {
+			if a.Source == "helix-us" && strings.Contains(e.Text.String(), "20/s") {
+				t.Errorf("evictions of helix are counted to helix-us: %s", e.Text)
+			}
+		}
+	}
+	us("evicted")
+	s.every(5*time.Second, 10*time.Second, func() { counts(5); us("evicted") })
+	for _, a := range s.alerts(stormRule) {
+		if a.State != alerts.StateFiring {
+			t.Errorf("%s is %s: %s", a.Source, a.State, a.Why)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool, 
 	m := storm{
 		evictions: env.Rate(s.evictions, r.over), retries: env.Rate(s.retries, r.over), exhausted: env.Rate(s.exhausted, r.over), lines: env.Rate(s.lines, r.over),
 	}
-	opinions := [...]opinion{r.byCounters(env, s, &m, firing), r.byLines(env, s, &m), r.byStates(env, id, s, &m)}
+	opinions := [...]opinion{r.byCounters(env, id, s, &m, firing), r.byLines(env, s, &m), r.byStates(env, id, s, &m)}
 	v := alerts.Verdict{Outcome: alerts.False, Source: id.home, Via: s.via(id.home)}
 	var by, suspects stormInput
 	var why backend.Safe
@@ -68,7 +68,7 @@ func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool, 
 	return v, by
 }
 
-func (r *evictionStorm) byCounters(env *alerts.Env, s *site, m *storm, firing bool) opinion {
+func (r *evictionStorm) byCounters(env *alerts.Env, id siteID, s *site, m *storm, firing bool) opinion {
 	x := opinion{by: stormCounters, outcome: alerts.NoData, why: backend.Textf("too little of the last %s was read", text(r.over))}
 	limit := r.rate
 	if firing {
@@ -83,9 +83,26 @@ func (r *evictionStorm) byCounters(env *alerts.Env, s *site, m *storm, firing bo
 	}
 	if x.outcome == alerts.True {
 		x.why = backend.Textf("fires when the rate holds: %s of the window of %s were read", text(m.evictions.Covered.Round(time.Second)), text(r.over))
+		if why, is := r.elsewhere(env, id, s); is {
+			x.suspected, x.why = true, why
+		}
 		return x
 	}
 	return x.unlessSilent(env, s.evictions, backend.InputEvictions)
+}
+
+// elsewhere reports whether a count of evictions may be of another registry: its source speaks about several, and this one is
+// read and shows none.
+func (r *evictionStorm) elsewhere(env *alerts.Env, id siteID, s *site) (why backend.Safe, is bool) {
+	via := s.evictions[0].Source
+	n := id.count(env)
+	if n == 0 || s.evicted.Len() > 0 || via == id.home || len(env.HomesOf(via)) < 2 {
+		return backend.Safe{}, false
+	}
+	if _, _, gap := env.Gap(id.home); gap {
+		return backend.Safe{}, false
+	}
+	return backend.Textf("fires when one is evicted: %s counts for several servers, and none of %s here is evicted", backend.Clean(via, 80), plural(n, "workspace")), true
 }
 
 func (r *evictionStorm) byLines(env *alerts.Env, s *site, m *storm) opinion {

@@ -92,12 +92,15 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		s += quietFor(a, c)
 	}
 	if strings.Contains(s, "%s") {
-		what := kit.Number(a.SubjectCount) + " subjects"
+		what, uncounted := kit.Number(a.SubjectCount)+" subjects", ""
 		if len(a.Subjects) > 0 {
 			what = counted(affected(a, c), a.Subjects[0].Key.Kind)
+			if k := a.Subjects[0].Key; k.Kind == backend.KindSource { // it counts, and names none
+				what, uncounted = "workspaces of "+k.ID.Safe().String(), "; how many is not known"
+			}
 		}
-		s = strings.ReplaceAll(s, "%s", what)
-		if a.SubjectCount == 1 {
+		s = strings.ReplaceAll(s, "%s", what) + uncounted
+		if a.SubjectCount == 1 && uncounted == "" {
 			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " get no sandbox", " gets no sandbox", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its", "with their files", "with its files").Replace(s)
 		}
 	}

@@ -43,6 +43,16 @@ func TestCapacityKnowsOfEvictions(t *testing.T) {
 	}
 }
 
+// A source is no workspace: an alert that names only the source knows no count of what is affected.
+func TestImpactOfAnAlertAboutASource(t *testing.T) {
+	a := &alerts.Alert{Rule: "eviction-storm", Source: "us", State: alerts.StateFiring, SubjectCount: 1,
+		Subjects: []alerts.Subject{{Key: backend.Key{Kind: backend.KindSource, Source: "us", ID: backend.MustID("us")}}}}
+	c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{a}})
+	if got, want := impact(a, c), "workspaces of us lost their sandbox; their commands wait or fail; how many is not known"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A cause is shown as no younger than the alerts that it explains.
 func TestACauseIsNotYoungerThanItsEffects(t *testing.T) {
 	cause := &alerts.Alert{ID: "c", State: alerts.StateFiring, Inhibits: 1, Bounds: alerts.Bounds{Earliest: noon.Add(-40 * time.Second), Latest: noon.Add(-19 * time.Second)}}
