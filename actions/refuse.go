@@ -85,6 +85,13 @@ func regionRefusals(p *Plan, snap Snapshot) []Refusal {
 				Next: backend.Text("act on one sandbox at a time, or wait until the incident is over")})
 		}
 	}
+	if h := snap.State.Source(p.Source); h != nil && h.Status == fleet.StatusDegraded { // a share of server errors
+		rest, is := strings.CutPrefix(h.Error.String(), "region ")
+		if name, what, told := strings.Cut(rest, ": "); is && told && strings.Contains(what, "server errors") && of[backend.Clean(name, 60)] > 0 {
+			out = append(out, Refusal{Why: backend.Textf("bulk actions are off in an incident of the region: %s", h.Error),
+				Next: backend.Text("act on one sandbox at a time, or wait until the incident is over")})
+		}
+	}
 	return distinct(out)
 }
 

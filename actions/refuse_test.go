@@ -108,5 +108,11 @@ func TestAnIncidentOfARegionSwitchesBulkOff(t *testing.T) {
 		if (len(got) > 0) != refused || refused && got[0].Word != "" {
 			t.Errorf("%s: %+v", targets, got)
 		}
+		state := *state // a share of server errors is one too
+		state.Sources = []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "cloud", ID: backend.MustID("cloud")}, Status: fleet.StatusDegraded,
+			Error: backend.Text("region usc: 30 of 90 answers in 5 minutes are server errors")}}
+		if got := NewControl(Options{}).refusals(t.Context(), p, Spec{Verb: Pause, Of: backend.KindSandbox}, Snapshot{State: &state}); (len(got) > 0) != refused {
+			t.Errorf("%s with server errors: %+v", targets, got)
+		}
 	}
 }

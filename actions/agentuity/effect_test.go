@@ -242,6 +242,13 @@ func TestOtherOrders(t *testing.T) {
 	})
 	w.set("GET /sandbox/status/sbx_2", 200, `{"success":true,"data":{"status":"idle"}}`)
 	w.sample("GET /fs/list/sbx_2", "healthy_fs_list")
+	for name, note := range map[string]string{"checkpoints_409_suspended": "whether the old one has checkpoints is not known: answered 409 Conflict",
+		"checkpoints_list": "checkpoints of the old one, which may hold its files: before-migration (ckpt_371195a1fd65269c, 2026-04-04T00:49:00Z)"} {
+		w.sample("GET /sandbox/checkpoints/"+boxID, name)
+		if done, err = w.do(actions.Replace, "idle"); err != nil || len(done.Notes) != 3 || !strings.HasPrefix(done.Notes[2].String(), note) {
+			t.Errorf("%s: %+v %v", name, done.Notes, err)
+		}
+	}
 	done, err = w.do(actions.Replace, "idle")
 	if err != nil || !done.Proved || !strings.Contains(done.Text.String(), "the new sandbox is sbx_2") || made["runtimeId"] != "srt_1" || made["metadata"].(map[string]any)["owner"] != "a" || made["network"].(map[string]any)["port"] != 4096.0 {
 		t.Errorf("replace: %+v %v with %v", done, err, made)

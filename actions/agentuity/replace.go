@@ -12,6 +12,7 @@ import (
 
 // replace makes a new sandbox with the configuration of an old one, and leaves the old one as it is.
 func (c *client) replace(ctx context.Context, t actions.Target, record *reply) (actions.Done, error) {
+	kept := c.checkpoints(ctx, t.Key.ID)
 	body := configuration(record.data)
 	r, err := c.send(ctx, http.MethodPost, "/sandbox", nil, body)
 	switch {
@@ -27,6 +28,9 @@ func (c *client) replace(ctx context.Context, t actions.Target, record *reply) (
 	done := actions.Done{Text: backend.Textf("the new sandbox is %s", id.Safe()), Notes: []backend.Safe{
 		backend.Text("set the values of its variables again: no route gives those of the old one safely"),
 		backend.Textf("keep %s until the vendor's support has looked at it", t.Key.ID.Safe())}}
+	if !kept.IsEmpty() {
+		done.Notes = append(done.Notes, kept)
+	}
 	status := c.control(ctx, id, wakeWithin)
 	if status.Outcome == backend.OutcomeOK {
 		list := c.list(ctx, id)
@@ -37,6 +41,33 @@ func (c *client) replace(ctx context.Context, t actions.Target, record *reply) (
 	}
 	return done, nil
 }
+
+// checkpoints names the disk checkpoints of an old sandbox: they may hold its files. Empty: it has none.
+func (c *client) checkpoints(ctx context.Context, id backend.ID) backend.Safe {
+	r, err := c.send(ctx, http.MethodGet, "/sandbox/checkpoints/"+segment(id), nil, nil)
+	switch {
+	case err != nil:
+		return backend.Textf("whether the old one has checkpoints is not known: %s", c.clean(err.Error(), 200))
+	case !r.ok():
+		return backend.Textf("whether the old one has checkpoints is not known: %s", backend.Clean(c.said(r), 300))
+	}
+	var all []backend.Safe
+	for n := range r.data.Get("checkpoints").Elements() {
+		name, _ := n.Get("name").Text()
+		key, _ := n.Get("id").Text()
+		made, _ := n.Get("createdAt").Text()
+		if all = append(all, backend.Textf("%s (%s, %s)", c.clean(name, 80), c.clean(key, 80), c.clean(made, 40))); len(all) == mostNamed {
+			break
+		}
+	}
+	if len(all) == 0 {
+		return backend.Safe{}
+	}
+	return backend.Textf("checkpoints of the old one, which may hold its files: %s", backend.Join(all, ", "))
+}
+
+// mostNamed bounds the checkpoints that a note names.
+const mostNamed = 5
 
 // configuration is the body that makes a sandbox like another one. A snapshot brings its own runtime.
 func configuration(old wire.Node) map[string]any {

@@ -187,6 +187,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		save()
 		rescue()
 		wake()
+		d.do("Or restart its driver job by hand, if commands run. The vendor's command line stops the job and creates it again. The agent's work ends.")
 		replace()
 	case d.is("transit"):
 		d.conclude("Its status does not go on. %s.", d.fact("transit"))

@@ -243,6 +243,7 @@ func (p *poll) finish() {
 	p.r.Inputs = append(p.r.Inputs, backend.InputContainers, backend.InputPlatform)
 	if p.down() == nil {
 		p.regionsDown()
+		p.regionsInTrouble()
 		p.hubWords()
 	}
 	unlisted := slices.ContainsFunc(s.regions, func(r *region) bool { return r.err == nil && r.full.done.IsZero() })

@@ -127,6 +127,9 @@ func (p *poll) doubtful() (out []backend.ID, inTrouble int) {
 // one is configured.
 func (p *poll) ask(ctx context.Context, b *box, route, path string, query url.Values) (*answer, *failure) {
 	a, f := p.askIn(ctx, b.region, route, path, query)
+	if f != errLater {
+		b.region.answers.add(counted{p.s.deps.Now(), b.id, f != nil && f.status >= 500})
+	}
 	if !f.is(http.StatusMisdirectedRequest) {
 		return a, f
 	}

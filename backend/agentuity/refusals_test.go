@@ -369,3 +369,34 @@ func TestAStatusIsDatedByAFormerProcess(t *testing.T) {
 		t.Errorf("suspended since %s, a former process saw it at %s", b.KnownSince, first.Started)
 	}
 }
+
+// TestAShareOfServerErrors above a fifth of the answers is trouble of the region.
+func TestAShareOfServerErrors(t *testing.T) {
+	w := newWorld(t, nil)
+	w.src.Attend(backend.Attention{Alerting: []backend.Key{{Kind: backend.KindSandbox, Source: "agentuity", ID: backend.MustID(healthyID)}}})
+	for range 6 {
+		if r := w.poll(); strings.Contains(r.Degraded.String(), "server errors") {
+			t.Fatalf("degraded: %s", r.Degraded)
+		}
+	}
+	for _, what := range []string{"executions", "jobs", "events"} {
+		w.set("GET /sandbox/sandboxes/"+zombieID+"/"+what, reply{status: 500, body: "{}"})
+		w.set("GET /sandbox/sandboxes/"+healthyID+"/"+what, reply{status: 500, body: "{}"})
+	}
+	var r backend.Reading
+	for range 10 {
+		r = w.poll()
+	}
+	if !r.Unseen || !strings.HasPrefix(r.Degraded.String(), "region usc: ") || !strings.Contains(r.Degraded.String(), "are server errors") {
+		t.Errorf("degraded: %q", r.Degraded)
+	}
+	w.clock.Add(6 * time.Minute)
+	for _, what := range []string{"executions", "jobs", "events"} {
+		w.set("GET /sandbox/sandboxes/"+zombieID+"/"+what, readReply(t, "zombie_"+what))
+		w.set("GET /sandbox/sandboxes/"+healthyID+"/"+what, readReply(t, "healthy_"+what))
+	}
+	w.poll()
+	if r = w.poll(); strings.Contains(r.Degraded.String(), "server errors") {
+		t.Errorf("it stays: %q", r.Degraded)
+	}
+}

@@ -64,9 +64,11 @@ type Source struct {
 type region struct {
 	name  string
 	place *place
-	live  list
-	full  list
-	ended []*list // by status
+	// answers are of all routes about sandboxes.
+	answers shares
+	live    list
+	full    list
+	ended   []*list // by status
 	// got are the pages that one poll read, finished the lists that came to their end in it.
 	got        []*page
 	finished   []*list
