@@ -68,6 +68,9 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	case actions.Replace:
 		c.Notes = append(c.Notes, backend.Text("the new sandbox has another id, and none of the values of its variables, its memory and its unsaved files"))
 	case actions.Resume:
+		if slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return v.Kind == backend.FailNoCheckpoint }) {
+			c.Notes = append(c.Notes, backend.Textf("the platform said that it has no checkpoint: a resume fails again. Replace it: sandglass replace %s", b.Key.ID.Safe()))
+		}
 		if e, ok := b.Latest(backend.LifecycleSuspended); ok && q.Now.Sub(e.At) < checkpointSoon {
 			c.Notes = append(c.Notes, backend.Textf("it was suspended %s ago: a refusal with 409 then only means that its checkpoint is not stored yet", backend.Age(q.Now.Sub(e.At))))
 		}
@@ -93,8 +96,6 @@ func (l targetReader) unfit(b *backend.Sandbox, s *fleet.State) backend.Safe {
 			return backend.Textf("it is reported %s: there is nothing to resume. Resume is no cure for a sandbox that is reported live and does not work", b.Reported)
 		case !asleep:
 			return backend.Textf("it is reported %s, and only one that sleeps can be resumed", b.Reported)
-		case slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return v.Kind == backend.FailNoCheckpoint }):
-			return backend.Textf("it has no checkpoint, so a resume cannot succeed: sandglass replace %s", b.Key.ID.Safe())
 		}
 	case actions.Rescue, actions.Probe:
 		switch {
