@@ -197,8 +197,10 @@ func find(all []backend.Verdict, plane backend.Plane) (backend.Verdict, bool) {
 func (p *poll) judgeDriver(b *box) {
 	y := p.s.sessions[b.session]
 	if y == nil || y.join.sandbox != b.id || !y.expectsDriver(p) {
+		p.unled(b)
 		return
 	}
+	b.led = true
 	v := backend.Verdict{Plane: backend.PlaneDriver, At: y.toldAt, Passive: true}
 	name := y.entity.Key.ID.Safe()
 	h := y.entity.Hub

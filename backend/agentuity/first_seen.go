@@ -31,7 +31,12 @@ func (s *Source) statusSince(b *box, id backend.ID, status string, now time.Time
 
 func listedMark(id backend.ID) string { return "listed " + id.Raw() }
 
-func driverMark(session backend.ID) string { return "no-driver " + session.Raw() }
+// markDriver begins the marks of sessions without a driver.
+const markDriver = "no-driver "
+
+func driverMark(session, sandbox backend.ID) string {
+	return markDriver + session.Raw() + " " + sandbox.Raw()
+}
 
 // firstSeen is when something was first seen, now where it is new. It is kept where keep says so.
 func (s *Source) firstSeen(mark string, now time.Time, keep bool) time.Time {

@@ -31,7 +31,8 @@ type hub struct {
 	rows   []*backend.Session // of the walk in progress
 	joins  []join
 	failed *failure
-	ok     time.Time // when its list was last read to its end
+	ok     time.Time           // when its list was last read to its end
+	missed map[backend.ID]bool // sessions that its newest list left out; true: their end is told
 }
 
 // hubSession is one session of the Hub.
@@ -197,12 +198,7 @@ func (p *poll) takeHub(at time.Time) {
 		}
 		y.take(p, x, joins[x.Key.ID])
 	}
-	for key := range s.sessions {
-		if !named[key] {
-			delete(s.sessions, key)
-			delete(s.seen, driverMark(key))
-		}
-	}
+	p.leftHub(named, len(h.rows) <= pageSize)
 	h.ok, h.next, h.offset, h.rows, h.joins = at, p.now.Add(hubEvery*9/10), 0, nil, nil
 	p.scopes = append(p.scopes, backend.Scope{Kind: backend.KindSession, Complete: true})
 }
@@ -242,7 +238,7 @@ func (y *hubSession) settle(p *poll) {
 	if !y.toldAt.IsZero() {
 		h.Driver = backend.Known(slices.ContainsFunc(y.told, func(x backend.Participant) bool { return strings.EqualFold(x.Role.String(), backend.RoleLead) }))
 	}
-	mark := driverMark(y.entity.Key.ID)
+	mark := driverMark(y.entity.Key.ID, y.join.sandbox)
 	lacks := !h.Driver.Or(true)
 	if h.Driver.Or(false) || !y.expectsDriver(p) {
 		delete(p.s.seen, mark)

@@ -95,6 +95,7 @@ type box struct {
 	problem  *backend.Problem  // its newest reading failed
 	barred   bool              // … because the platform refuses it, though not its list
 	fails    int               // how many readings of its work failed in a row
+	led      bool              // a session that the Hub lists, or listed, told of its driver
 	lost     bool              // the newest full list left it out
 	touched  bool
 	hasRead  [3]bool   // executions, jobs, events: read in a turn that the budget cut short
