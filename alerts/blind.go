@@ -14,9 +14,10 @@ import (
 func (ev *evaluation) blind() []Blindness {
 	var out []Blindness
 	without := len(ev.st.Sources) > 0 && !ev.st.WatchesFramework() // what needs one is not missing
+	noCloud := !slices.ContainsFunc(ev.st.Sources, func(h *fleet.SourceHealth) bool { return h.Watches(backend.InputPlatform) })
 	for _, r := range ev.e.rules {
 		m := r.Meta()
-		if len(m.Needs) == 0 || without && slices.ContainsFunc(m.Needs, isOfFramework) {
+		if len(m.Needs) == 0 || without && slices.ContainsFunc(m.Needs, isOfFramework) || noCloud && slices.ContainsFunc(m.Needs, isOfPlatform) {
 			continue
 		}
 		judged, starting := 0, false
@@ -54,6 +55,11 @@ func (ev *evaluation) blind() []Blindness {
 // isOfFramework reports whether a need is met only by what an agent framework reports.
 func isOfFramework(group []backend.Input) bool {
 	return !slices.ContainsFunc(group, func(in backend.Input) bool { return !in.OfFramework() })
+}
+
+// isOfPlatform reports whether a need is met only by a platform of cloud sandboxes.
+func isOfPlatform(group []backend.Input) bool {
+	return len(group) == 1 && group[0] == backend.InputPlatform
 }
 
 // firesOn reports whether a rule fires about a source itself: it sees something there, whatever it lacks.

@@ -342,7 +342,8 @@ func (p *Program) incomplete(st *fleet.State, kinds ...backend.Kind) error {
 	down := false
 	for _, h := range st.Sources {
 		may := len(kinds) == 0 || slices.ContainsFunc(kinds, func(k backend.Kind) bool { return mayList(h, k) })
-		if may && (h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Status == fleet.StatusDegraded && h.Unfinished) {
+		unread := h.Status == fleet.StatusDegraded && h.Unfinished || h.WorkspacesUnknown && (len(kinds) == 0 || slices.Contains(kinds, backend.KindWorkspace))
+		if may && (unread || h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting) {
 			down = true
 			p.notice("rows may be missing: source %s is %s: %s; see sandglass get sources", h.Key.Source, h.Status, h.Error)
 		}

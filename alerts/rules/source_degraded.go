@@ -47,6 +47,9 @@ func (r *sourceDegraded) JudgeFleet(env *alerts.Env, known alerts.Known) []alert
 	return out
 }
 
+// partUnread is also what tells the alert of a source of which nothing is read from others: a part grows and shrinks.
+const partUnread = "part of its sessions cannot be read"
+
 func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note alerts.Note) alerts.Verdict {
 	if o, why, gap := env.Gap(h.Key.Source); gap {
 		return alerts.Verdict{Outcome: o, Why: why, Note: note}
@@ -91,12 +94,16 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note aler
 		tell("%s", text)
 	}
 	if !h.UnreadSince.IsZero() {
-		tell("%d of %s cannot be read", h.UnreadSessions(), plural(h.Asked, "session"))
+		tell("%d of %s that were asked cannot be read", h.UnreadSessions(), plural(h.Asked, "session"))
 		for _, u := range h.Unread {
 			tell("%s", u.Text())
 		}
 	}
-	v.Fingerprint, v.Detail = alerts.Fingerprint(v.Cause.String()), v.Cause
+	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+	if v.Cause.String() == partUnread && h.UnreadSessions() >= h.Asked {
+		v.Cause = backend.Text("its sessions cannot be read")
+	}
+	v.Detail = v.Cause
 	return v
 }
 
@@ -125,7 +132,7 @@ func (r *sourceDegraded) reopen(env *alerts.Env, since time.Time, v *alerts.Verd
 
 // unread tells of sessions that cannot be read, since the run that found so first.
 func (r *sourceDegraded) unread(env *alerts.Env, h *fleet.SourceHealth, note alerts.Note, v *alerts.Verdict) {
-	v.Cause = backend.Text("part of its sessions cannot be read")
+	v.Cause = backend.Text(partUnread)
 	n := goesOn(note, h)
 	before := r.since(&n.Since, env.Ours(h.UnreadSince), v)
 	v.Note = alerts.NoteOf(&n)

@@ -35,9 +35,15 @@ func TestSourceDegradedBySessionsThatCannotBeRead(t *testing.T) {
 	s.pass(5 * time.Second)
 	s.unreadSome(kinds...)
 	a := s.look().want(degradedRule, alerts.StateFiring)
-	wantEvidence(t, a, "8 of 40 sessions cannot be read", "6 sessions did not answer in time (timeout), for example s01", "2 sessions refused the credential (unauthorised)")
+	wantEvidence(t, a, "8 of 40 sessions that were asked cannot be read", "6 sessions did not answer in time (timeout), for example s01", "2 sessions refused the credential (unauthorised)")
 	if a.Severity != alerts.SeverityWarning || a.Counts() {
 		t.Errorf("alert %+v", a)
+	}
+	part := a.Fingerprint
+	s.pass(5 * time.Second)
+	s.unreadSome(backend.Unread{Kind: backend.ErrUnreachable, Sessions: 40, Example: backend.Text("s01: answered 500")})
+	if a := s.look().want(degradedRule, alerts.StateFiring); a.Cause.String() != "its sessions cannot be read" || a.Fingerprint != part {
+		t.Errorf("none is read: %s, %s instead of %s", a.Cause, a.Fingerprint, part)
 	}
 	s.up("helix")
 	s.health("helix", func(h *fleet.SourceHealth) { h.Unread, h.UnreadSince = nil, time.Time{} })

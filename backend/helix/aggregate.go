@@ -31,7 +31,7 @@ type session struct {
 type readWorkspace struct {
 	hash      uint64
 	named     bool
-	future    bool // it carries a time in the future
+	undated   bool // it carries a time that is none, or in the future
 	delivered bool // the fleet has it
 	w         *backend.Workspace
 }
@@ -146,12 +146,12 @@ func (s *Source) readWorkspaces(d *decoder, entries []entry, old *session, id ba
 			sp = old.unchanged(i, sp, e.id)
 		}
 		if sp.w == nil {
-			before := d.future
+			before := d.undated
 			var err error
 			if sp.w, err = d.workspace(e, id, at); err != nil {
 				return nil, err
 			}
-			sp.future = d.future > before
+			sp.undated = d.undated > before
 		}
 		out = append(out, sp)
 	}
@@ -264,7 +264,7 @@ func (s *Source) loseUnnamed(w *pageWalk) {
 // addPages adds the sessions of pages to the reading, or only those that the fleet does not have yet. It reports whether
 // everything on them could be identified.
 func (s *Source) addPages(r *backend.Reading, pages []*page, onlyNew bool) bool {
-	whole, future := true, 0
+	whole, undated, all := true, 0, 0
 	count := 0
 	for _, p := range pages {
 		count += len(p.sessions)
@@ -301,13 +301,13 @@ func (s *Source) addPages(r *backend.Reading, pages []*page, onlyNew bool) bool 
 					sp.delivered = true
 					r.Workspaces = append(r.Workspaces, sp.w)
 				}
-				if sp.future {
-					future++
+				if all++; sp.undated {
+					undated++
 				}
 			}
 		}
 	}
-	s.fromTheFuture(r, future)
+	s.undated(r, undated, all)
 	return whole
 }
 

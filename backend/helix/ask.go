@@ -155,7 +155,7 @@ func (s *Source) judge(t *tracked, resp *wire.Response, err error) (backend.Rout
 		return backend.AnswerOK, nil
 	}
 	d := s.ready()
-	before := d.future
+	before := d.undated
 	spaces, err := s.read(d, t.id, resp)
 	switch {
 	case errors.Is(err, errOtherShape):
@@ -164,7 +164,7 @@ func (s *Source) judge(t *tracked, resp *wire.Response, err error) (backend.Rout
 	case err != nil:
 		return backend.AnswerInvalid, at(resp.Where, err)
 	}
-	t.future = min(d.future-before, len(spaces))
+	t.undated = min(d.undated-before, len(spaces))
 	t.workspaces, t.fresh, t.etag, t.hash, t.clock, t.retired = spaces, true, resp.ETag, hash, clock, false
 	return backend.AnswerOK, nil
 }

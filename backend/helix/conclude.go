@@ -63,9 +63,9 @@ func (s *Source) fillReading(r *backend.Reading, complete bool) {
 	for _, kind := range append(s.workKinds(), backend.KindSession) {
 		r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: complete})
 	}
-	future := 0
+	undated, all := 0, 0
 	for _, t := range s.sessions {
-		future += t.future
+		undated, all = undated+t.undated, all+len(t.workspaces)
 		e, changed := t.show(d, now)
 		if changed || complete && !t.bad() {
 			r.Sessions = append(r.Sessions, e)
@@ -75,7 +75,7 @@ func (s *Source) fillReading(r *backend.Reading, complete bool) {
 		}
 		s.addWorkspaces(r, t, c, now)
 	}
-	s.fromTheFuture(r, future)
+	s.undated(r, undated, all)
 	s.tellTurns(r, waiting)
 	r.Partial = waiting > 0
 	if w := s.discovery.current; w != nil && !s.discovery.listed {
@@ -109,7 +109,7 @@ func (s *Source) addWorkspaces(r *backend.Reading, t *tracked, c answerWindow, n
 		if t.retired {
 			t.outcome = outcome{asked: t.asked, good: t.good}
 		}
-		t.workspaces, t.future, t.retired, t.etag, t.hash = nil, 0, false, "", 0
+		t.workspaces, t.undated, t.retired, t.etag, t.hash = nil, 0, false, "", 0
 	case t.answer == backend.AnswerIdle && t.touch:
 		// Everybody is answered 404: that may mean idle, and may mean that the registries are out of sight.
 		for i := range t.workspaces {
@@ -128,6 +128,7 @@ func (s *Source) registry(r *backend.Reading, c answerWindow, waiting int, now t
 		r.Registry = backend.RegistryAnswers
 		return
 	case !settled || c.idle+c.noRoute+c.wrongPath+c.invalid+c.failed == 0:
+		r.WorkspacesUnknown = c.idle == 0 && c.noRoute+c.wrongPath+c.invalid+c.failed > 0
 		return
 	case c.idle > 0:
 		r.Registry = backend.RegistryAllIdle

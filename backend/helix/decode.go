@@ -28,7 +28,7 @@ type decoder struct {
 	clock   clockCorrection
 	now     time.Time
 	newest  *newest
-	future  int // times met so far that lie in the future and are not used
+	undated int // times met so far that are no times, or lie in the future, and are not used
 	declare []declaration
 	words   map[string]backend.Safe // interned short words: states, providers
 }

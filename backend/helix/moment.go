@@ -48,6 +48,7 @@ func (d *decoder) moment(n wire.Node) (v backend.Value[time.Time], readable bool
 	}
 	t, ok := foreignTime(n)
 	if !ok {
+		d.undated++
 		return backend.Unknown[time.Time](), false
 	}
 	d.newest.add(t)
@@ -56,7 +57,7 @@ func (d *decoder) moment(n wire.Node) (v backend.Value[time.Time], readable bool
 	}
 	t = t.Add(-d.clock.offset)
 	if t.After(d.now.Add(farFuture)) {
-		d.future++
+		d.undated++
 		return backend.Unknown[time.Time](), false
 	}
 	return backend.Known(t), true

@@ -254,6 +254,43 @@ func TestWrongPathEverywhere(t *testing.T) {
 	}
 }
 
+// TestServerErrorsLeaveWorkspacesUnknown: a poll that gives up after many errors knows of no workspace, which is not none.
+func TestServerErrorsLeaveWorkspacesUnknown(t *testing.T) {
+	rows := make([]string, 20)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"sessionId":"s-%03d","status":"running"}`, i)
+	}
+	rig := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/list" {
+			_, _ = fmt.Fprintf(w, `{"sessions":[%s]}`, strings.Join(rows, ","))
+			return
+		}
+		say(500, `{"error":"TypeError: boom"}`)(w, r)
+	}, func(o *Options, url string) { o.RequestsPerSec, o.ListURL, o.Sessions = 1000, url+"/list", nil })
+	if r, err := rig.pollErr(); !r.WorkspacesUnknown || len(r.Unread) == 0 {
+		t.Errorf("unknown %v, unread %v: %v", r.WorkspacesUnknown, r.Unread, err)
+	}
+}
+
+// TestTimesThatAreNoTimesDegradeTheSource: where a fifth of the workspaces cannot be judged, the source is not ok.
+func TestTimesThatAreNoTimesDegradeTheSource(t *testing.T) {
+	bad := `{"workspaces":[{"name":"box","state":"open","lastAttemptAt":"yesterday"}]}`
+	for good, degraded := range map[int]bool{0: true, 3: true, 5: false} {
+		m, ids := routes{"bad": say(200, bad)}, []string{"bad"}
+		for i := range good {
+			id := fmt.Sprintf("ok%d", i)
+			m[id], ids = say(200, open), append(ids, id)
+		}
+		r := newRig(t, (&table{m: m}).serve, fixed(ids...)).poll()
+		if said := strings.Contains(r.Degraded.String(), "times that cannot be used: whether they work is not known"); said != degraded {
+			t.Errorf("beside %d that are read: %q", good, r.Degraded)
+		}
+		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].What.String(), "times that are no times") || r.Problems[0].Where.IsEmpty() {
+			t.Errorf("problems %v", r.Problems)
+		}
+	}
+}
+
 func TestDeadServerIsAnErrorAndRecoversAtOnce(t *testing.T) {
 	var down atomic.Bool
 	m := &table{m: routes{"a": say(200, open), "b": say(200, open)}}

@@ -1,6 +1,7 @@
 package helix
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -204,11 +205,16 @@ func (s *Source) ready() *decoder {
 	return s.dec
 }
 
-// fromTheFuture says that some entries carry times that cannot be: no attempt was made later than now.
-func (s *Source) fromTheFuture(r *backend.Reading, entries int) {
-	if entries > 0 {
-		s.problem(r, backend.ErrInvalid, "", fmt.Sprintf("%d entries carry times more than %v ahead of the server's own clock; "+
-			"those times are not used", entries, farFuture))
+// undated says that some entries carry times that cannot be used. Where they are a fifth of all or more, the source cannot say
+// what works.
+func (s *Source) undated(r *backend.Reading, entries, of int) {
+	if entries == 0 {
+		return
+	}
+	s.problem(r, backend.ErrInvalid, s.target(cmp.Or(s.opt.AggregateURL, s.opt.URL)), fmt.Sprintf("%d entries carry times that are no times, or lie more than %v ahead of the server's own clock; "+
+		"those times are not used", entries, farFuture))
+	if 5*entries >= of && r.Degraded.IsEmpty() {
+		r.Degraded = backend.Textf("%d of %d workspaces have times that cannot be used: whether they work is not known", entries, of)
 	}
 }
 

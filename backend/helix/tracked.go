@@ -25,7 +25,7 @@ type tracked struct {
 	workspaces []backend.Workspace // last good snapshot, our own copy: entities handed out belong to the fleet
 	fresh      bool                // workspaces were read in this poll
 	snapshot   time.Time           // when workspaces were last confirmed
-	future     int                 // of them carry a time in the future
+	undated    int                 // of them carry a time that is none, or in the future
 	retired    bool                // the list route no longer calls it running: its snapshot is to be ended
 
 	shown  sessionView

@@ -90,7 +90,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"its health check fails", "health check fails"},
 	{"its list lost half or more", "list lost half"},
 	{"a part of it is not read", "partly not read"},
-	{"part of its sessions cannot be read", "sessions not read"},
+	{"its sessions cannot be read", "sessions not read"},
 	{"sessions left its list", "sessions left list"},
 	{"lost their workspaces at once", "workspaces vanished"},
 	{"its registries do not move", "registries unchanged"},

@@ -49,7 +49,7 @@ func impacts() map[string]string {
 		"sandbox-oom":             "commands in %s were killed",
 		"sandbox-start-failed":    "%s cannot start: nothing runs in it",
 		"sandbox-unhealthy":       "not known: the health check fails, commands may work",
-		"source-degraded":         "only the view: a part of this source is not read",
+		"source-degraded":         "only the view: what is not read is missing here",
 		"source-down":             "",
 		"source-stale":            "only the view: what is shown of this source is old",
 		"stuck-in-transit":        "%s cannot be used yet",
