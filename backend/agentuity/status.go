@@ -30,6 +30,7 @@ func (p *poll) readStatus(b *box) job {
 			return nil
 		}
 		var full *answer
+		missed := f.notFound() && f.code != "" // a platform without this route gives no code
 		if f == nil {
 			if word, _ := a.data.Get("status").Text(); word != b.status {
 				full, _ = p.ask(ctx, b, "sandbox", "/sandbox/"+at, nil)
@@ -45,13 +46,13 @@ func (p *poll) readStatus(b *box) job {
 				p.end(b.id)
 				return
 			}
-			p.takeStatus(b, a, full, f)
+			p.takeStatus(b, a, full, f, missed)
 		}
 	}
 }
 
-// takeStatus takes over what the status route says.
-func (p *poll) takeStatus(b *box, a, full *answer, f *failure) {
+// takeStatus takes over what the status route says; missed: it says that it does not find the sandbox.
+func (p *poll) takeStatus(b *box, a, full *answer, f *failure, missed bool) {
 	if p.s.boxes[b.id] != b {
 		return
 	}
@@ -83,12 +84,20 @@ func (p *poll) takeStatus(b *box, a, full *answer, f *failure) {
 		b.views.got, _ = full.data.Get("status").Text()
 		v.At = full.at
 	}
+	v.What = backend.Textf("its status route says %s", p.clean(word, 60))
 	if word == "" {
 		word = b.views.got
+		v.What = backend.Textf("its own route says %s", p.clean(word, 60))
 	}
-	v.What = backend.Textf("its status route says %s", p.clean(word, 60))
+	if missed {
+		v.What = backend.Textf("%s, but its status route does not find it", v.What)
+	}
 	b.observe(v)
 	b.lost, b.problem = false, nil
+	if missed && word == b.status {
+		b.views.differ("not found", p.now)
+		return
+	}
 	p.compare(b, word, full)
 }
 
@@ -108,8 +117,13 @@ func (p *poll) compare(b *box, word string, full *answer) {
 			return
 		}
 	}
-	if x.since.IsZero() {
-		x.since = p.now
+	x.differ(word, p.now)
+}
+
+// differ notes that the status route says otherwise than the list.
+func (x *views) differ(word string, now time.Time) {
+	if x.status = word; x.since.IsZero() {
+		x.since = now
 	}
 	x.rounds++
 }
