@@ -26,6 +26,8 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	}
 	if b != nil && (b.Class == backend.SandboxRunning || b.Class == backend.SandboxPaused) {
 		effect, says = broken(b, what, one), b.Reported
+	} else if k.Kind == backend.KindSandbox && (b == nil || b.Class == backend.SandboxUnknown) { // its source does not tell of it now
+		effect = brokenBy(a.Cause.String(), what)
 	} else if w := c.State.Workspace(k); w != nil {
 		says = w.Reported
 	}
@@ -33,6 +35,26 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 		return effect
 	}
 	return effect + "; " + k.Source + ` still says "` + says.String() + `"`
+}
+
+// effects say what fails by the cause of a contradiction: the first phrase in it counts. %s names the subjects.
+var effects = [...]struct{ phrase, effect string }{
+	{"but its container ", "nothing runs in %s"}, {"but it is gone", "nothing runs in %s"}, {"exec fails", "commands in %s fail"},
+	{"a command in it was refused", "commands in %s fail"}, {"main process is frozen", "no command begins or goes on in %s"},
+	{"its mount is gone", "the working directory of %s has none of the files of its mount"},
+	{"its working directory", "commands in the working directory of %s fail"}, {"directory mounted there", "commands in the working directory of %s fail"},
+	{"a command in it did not end", "commands in %s do not end or do not begin"}, {"its commands stay queued", "commands in %s do not end or do not begin"},
+	{"filesystem", "files of %s cannot be read"},
+}
+
+// brokenBy says what fails in sandboxes that are not read now, by what was proved when the alert began.
+func brokenBy(cause, what string) string {
+	for _, e := range effects {
+		if strings.Contains(cause, e.phrase) {
+			return strings.ReplaceAll(e.effect, "%s", what)
+		}
+	}
+	return "commands in " + what + " may fail"
 }
 
 // broken says what fails in a sandbox, by what was observed of its present life; what names it and those like it.

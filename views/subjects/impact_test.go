@@ -135,6 +135,30 @@ func TestImpactOfAContradiction(t *testing.T) {
 	}
 }
 
+// A contradiction whose source does not answer keeps the impact of what was proved: its sandbox is not known to be down.
+func TestImpactOfAHeldContradiction(t *testing.T) {
+	for cause, want := range map[string]string{
+		"reported running, but its working directory is not a directory": "commands in the working directory of 1 sandbox fail",
+		"reported running, but its main process is frozen":               "no command begins or goes on in 1 sandbox",
+		"reported running, but exec fails: commands do not run":          "commands in 1 sandbox fail",
+		"reported running, but a command in it did not end":              "commands in 1 sandbox do not end or do not begin",
+		"its session is reported running, but its container is gone":     "nothing runs in 1 sandbox",
+		"reported running, but something else fails":                     "commands in 1 sandbox may fail",
+	} {
+		key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
+		a := &alerts.Alert{Rule: "contradiction", Source: "a", State: alerts.StateHeld, SubjectCount: 1, Subjects: []alerts.Subject{{Key: key}}, Cause: backend.Clean(cause, 200)}
+		for _, b := range []*backend.Sandbox{nil, {Meta: backend.Meta{Key: key}, Class: backend.SandboxUnknown}} {
+			table := fleet.NewTable[backend.Sandbox]()
+			if b != nil {
+				table = fleet.NewTable(b)
+			}
+			if got := impact(a, views.NewSnapshot(noon, &fleet.State{Sandboxes: table}, nil)); got != want {
+				t.Errorf("%s: %s, want %s", cause, got, want)
+			}
+		}
+	}
+}
+
 // What is over harms nobody now: its impact is not told in the present tense.
 func TestAnAlertThatIsOverHasNoImpactNow(t *testing.T) {
 	for _, state := range []alerts.AlertState{alerts.StateEnded, alerts.StateResolved} {
