@@ -46,6 +46,8 @@ func (s *Source) KnownFields() (known, data []string) {
 	known = append(known, "KernelMemory", "KernelMemoryTCP", "MacAddress", "Links", "LinkLocalIPv6Address", "LinkLocalIPv6PrefixLen", "SecondaryIPAddresses",
 		"SecondaryIPv6Addresses", "EndpointID", "Gateway", "GlobalIPv6Address", "GlobalIPv6PrefixLen", "IPAddress", "IPPrefixLen", "IPv6Gateway", "HairpinMode", "Bridge",
 		"Capabilities", "status", "id", "from")
+	// Podman's own.
+	known = append(known, "AdjustCPUShares", "NetworkingConfig", "cpu")
 	slices.Sort(known)
 	return slices.Compact(known), data
 }

@@ -124,7 +124,7 @@ func (s *Source) Routes() []backend.Route {
 			Why: "whether the working directory is there, every " + text(s.opt.WorkdirSweep) + ", at most 20 a second"})
 	}
 	if s.opt.FrozenAfter > 0 {
-		routes = append(routes, get("/containers/{id}/top?ps_args="+workdir.PS, "whether a main process is frozen, where this machine does not show it, at most once in 5s"))
+		routes = append(routes, get("/containers/{id}/top?ps_args="+workdir.PS, "whether a main process is frozen, where this machine does not show it, at most once in 5s; never of Podman, which runs ps inside the container"))
 	}
 	return routes
 }

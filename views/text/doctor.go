@@ -62,8 +62,45 @@ func reportSections(r *examine.Report) []reportSection {
 }
 
 func doctorVerdict(r *examine.Report) string {
+	if what := misread(r); r.ExitCode == 1 && what != "" {
+		return "WARNING: " + what
+	}
 	return map[int]string{0: "OK: everything that was asked is read", 1: "WARNING: something is not read or not understood",
 		2: "CRITICAL: nothing of use can be read", 3: "UNKNOWN: the source does not answer"}[r.ExitCode]
+}
+
+// misread counts what is not read or not understood; each has its line below.
+func misread(r *examine.Report) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, backend.Counted(n, one, many))
+		}
+	}
+	denied, odd, fields, states := 0, 0, map[string]bool{}, 0
+	for i := range r.Routes {
+		x := &r.Routes[i]
+		switch {
+		case x.May == examine.MayNotRead:
+			denied++
+		case x.Asked > 0 && !x.Problem.IsEmpty():
+			odd++
+		}
+		for _, f := range x.Unknown {
+			fields[f.String()] = true
+		}
+	}
+	for _, s := range r.States {
+		if !s.Known {
+			states++
+		}
+	}
+	add(denied, "route may not be read", "routes may not be read")
+	add(odd, "route has a wrong answer", "routes have a wrong answer")
+	add(len(fields), "field is not known", "fields are not known")
+	add(states, "state is not known", "states are not known")
+	add(len(r.Problems), "problem", "problems")
+	return strings.Join(parts, ", ")
 }
 
 func routeRow(r *examine.Route) []string {
@@ -94,6 +131,9 @@ func routeRow(r *examine.Route) []string {
 const shownFields = 20
 
 func routeRemarks(b *strings.Builder, r *examine.Route) {
+	if r.Asked == 0 && r.Problem.IsEmpty() {
+		b.WriteString("    not asked: nothing needed it\n")
+	}
 	if !r.Problem.IsEmpty() {
 		fmt.Fprintf(b, "    %s\n", r.Problem)
 	}
