@@ -170,6 +170,10 @@ func (p *poll) judgeQueue(b *box) {
 	known, told := find(b.checks, backend.PlaneQueue)
 	if oldest == nil {
 		b.work.looks = 0
+		if !b.work.older.IsEmpty() {
+			b.observe(backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeUnknown, At: b.work.at, Passive: true, What: b.work.older})
+			return
+		}
 		if told && (known.Outcome != backend.OutcomeOK || known.What != waits) || queued > 0 && !told {
 			b.observe(backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeOK, At: b.work.at, Passive: true, What: waits})
 		}

@@ -15,11 +15,12 @@ const endedKept = 10
 type work struct {
 	executions []*backend.Execution
 	jobs       []*backend.Job
-	at         time.Time // of the executions
-	jobsAt     time.Time // of the jobs, zero: never, or the newest list may leave some out
-	shapeless  *failure  // of a list in the newest reading that is none
-	judged     time.Time // the reading that the queue was judged by
-	looks      int       // readings in a row in which something was queued while nothing ran
+	at         time.Time    // of the executions
+	jobsAt     time.Time    // of the jobs, zero: never, or the newest list may leave some out
+	shapeless  *failure     // of a list in the newest reading that is none
+	judged     time.Time    // the reading that the queue was judged by
+	older      backend.Safe // why newer executions may be missing, empty: none is
+	looks      int          // readings in a row in which something was queued while nothing ran
 }
 
 // whole is when executions and jobs were last read, the older of both; zero: one of them never was.
@@ -49,6 +50,10 @@ func (p *poll) takeExecutions(b *box, a *answer) {
 	if !ok {
 		return
 	}
+	b.work.older = backend.Safe{}
+	if count >= rowsAsked && b.executions > count && oldestFirst(all) {
+		b.work.older = backend.Textf("the platform gives the oldest %d of %d executions: what is queued among the others is not known", count, b.executions)
+	}
 	if count >= rowsAsked {
 		for _, x := range b.work.executions {
 			if !x.Class.Ended() && !slices.ContainsFunc(all, func(y *backend.Execution) bool { return y.Key == x.Key }) {
@@ -59,6 +64,20 @@ func (p *poll) takeExecutions(b *box, a *answer) {
 	b.work.executions, b.work.at = kept(all, func(x *backend.Execution) *backend.Work { return &x.Work }), a.at
 	p.r.Executions = append(p.r.Executions, b.work.executions...)
 	p.scopes = append(p.scopes, backend.Scope{Kind: backend.KindExecution, Parent: b.id, Complete: true})
+}
+
+// oldestFirst reports whether a list of executions begins with the oldest: the platform documents no order.
+func oldestFirst(all []*backend.Execution) bool {
+	var first, last time.Time
+	for _, x := range all {
+		if at := x.StartedAt.Or(time.Time{}); !at.IsZero() {
+			if first.IsZero() {
+				first = at
+			}
+			last = at
+		}
+	}
+	return last.After(first)
 }
 
 // takeJobs takes over a list of jobs.
