@@ -92,6 +92,9 @@ func (p *poll) regionsDown() {
 			continue
 		}
 		kind, where, what := p.explain(r.err, nil)
+		if r.err.is(http.StatusNotFound) {
+			what += "; check the key regions: codes are usc, use and usw"
+		}
 		p.problem(backend.Key{}, kind, where, "region "+r.name+": "+what)
 		p.r.Unseen = true
 		p.r.Degraded = backend.Textf("region %s does not answer: %s", backend.Clean(r.name, 40), p.clean(what, 200))

@@ -139,8 +139,13 @@ func (l *list) add(p *page) (end bool) {
 		w.back, w.offset = w.back+1, max(w.offset-pageSize, 0)
 		return false
 	}
+	before := len(w.ids)
 	for i := range p.rows {
 		w.ids[p.rows[i].id] = true
+	}
+	if len(w.ids) == before && p.bad == 0 && w.offset > 0 && p.total > ended {
+		w.problem = fmt.Sprintf("the page from row %d on brings no new sandbox, but the list counts %d", w.from()+1, p.total)
+		return true
 	}
 	w.offset, w.bad = ended, w.bad+p.bad
 	if l.newest {

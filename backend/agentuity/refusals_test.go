@@ -400,3 +400,22 @@ func TestAShareOfServerErrors(t *testing.T) {
 		t.Errorf("it stays: %q", r.Degraded)
 	}
 }
+
+// TestAListThatRepeatsItselfEnds: a server that ignores the offset and counts too many is asked twice, and the source says so.
+func TestAListThatRepeatsItselfEnds(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("GET /sandbox", ok(strings.Replace(string(readSample(t, "sandbox_list").Response.Body), `"total": 3`, `"total": 900`, 1)))
+	r := w.poll()
+	if n := len(w.requests("GET /sandbox?")); n > 8 || !strings.Contains(problems(r), "brings no new sandbox, but the list counts 900") || r.Whole(backend.KindSandbox) {
+		t.Errorf("%d requests, whole %v: %s", n, r.Whole(backend.KindSandbox), problems(r))
+	}
+}
+
+// TestAnUnknownRegionNamesTheKey: a region that does not exist answers 404, and the next step is the configuration.
+func TestAnUnknownRegionNamesTheKey(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Regions, o.URL = []string{"usc", "uswest"}, o.URL+"/{region}" })
+	w.set("GET /usc/sandbox", readReply(t, "sandbox_list"))
+	if r := w.poll(); !strings.Contains(r.Degraded.String(), "region uswest") || !strings.Contains(r.Degraded.String(), "check the key regions: codes are usc, use and usw") {
+		t.Errorf("degraded: %s", r.Degraded)
+	}
+}

@@ -34,6 +34,8 @@ func hubLines() []pattern {
 			`ERROR [hub] Failed to resume sandbox: 409 checkpoint is not stored yet `+session+` `+sandbox),
 		line("hub-driver-waiting", "aiting for driver", "the Hub waits for the driver of a session", true,
 			`info: waiting for driver of `+session+` to connect`),
+		line("hub-sandbox-driver-waiting", "aiting for sandbox driver", "the Hub waits for the driver of a session", true,
+			`[info] Waiting for sandbox driver to connect... session=`+session),
 	}
 }
 
