@@ -3,6 +3,7 @@ package subjects
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -105,18 +106,23 @@ func stillWork(a *alerts.Alert, c *views.Snapshot) string {
 			}
 		}
 	}
-	n := 0
+	n, tried := 0, 0
 	for w := range c.State.Workspaces.All() {
-		at, ok := w.LastSuccessAt.Get()
-		if ok && at.After(began) && w.Key.Source == a.Source && !own[w.Key] && w.Provider.String() == provider {
+		if w.Key.Source != a.Source || own[w.Key] || w.Provider.String() != provider {
+			continue
+		}
+		switch {
+		case w.LastSuccessAt.Or(time.Time{}).After(began):
 			n++
+		case w.LastAttemptAt.Or(time.Time{}).After(began):
+			tried++
 		}
 	}
 	switch {
-	case provider == "":
+	case provider == "", n == 0 && tried == 0: // others that nobody used say nothing
 		return ""
 	case n == 0:
-		return "; no other one of " + provider + " worked since"
+		return "; tried since: " + kit.Count(tried, "other", "others") + " of " + provider + ", none worked"
 	}
 	return "; " + kit.Count(n, "other", "others") + " of " + provider + " worked since"
 }

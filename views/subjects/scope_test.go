@@ -66,9 +66,11 @@ func TestTheScopeSaysWhetherOthersWork(t *testing.T) {
 		return w
 	}
 	bad, good, old, other := ws("s1", "r2", time.Hour), ws("s2", "r2", time.Minute), ws("s3", "r2", time.Hour), ws("s4", "docker", time.Minute)
+	tried := ws("s5", "r2", time.Hour)
+	tried.LastAttemptAt = backend.Known(noon.Add(-time.Minute))
 	a := &alerts.Alert{Rule: "hammered-and-failing", Source: "a", State: alerts.StateFiring, SubjectCount: 1, Providers: 1,
 		Bounds: alerts.Bounds{Latest: noon.Add(-10 * time.Minute)}, Subjects: []alerts.Subject{{Key: bad.Key}}}
-	for want, all := range map[string][]*backend.Workspace{"; 1 other of r2 worked since": {bad, good, old, other}, "; no other one of r2 worked since": {bad, old, other}} {
+	for want, all := range map[string][]*backend.Workspace{"; 1 other of r2 worked since": {bad, good, old, other}, "; tried since: 1 other of r2, none worked": {bad, tried, other}, "": {bad, old, other}} {
 		c := views.NewSnapshot(noon, &fleet.State{Workspaces: fleet.NewTable(all...)}, &alerts.Board{Alerts: []*alerts.Alert{a}})
 		if got := extent(a, c); got != want {
 			t.Errorf("%q, want %q", got, want)
