@@ -261,7 +261,8 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		}
 		doc.Next = p.nextLine(s, a, x, plan)
 		if x.operator.NeedsName() && who.Claimed.IsEmpty() {
-			p.notice("%s; to confirm the plan, add --by NAME or set SANDGLASS_USER", manyUse(who))
+			doc.Next = append(doc.Next, "--by", nameToFill)
+			p.notice("%s; to confirm the plan, put your name in the place of NAME", manyUse(who))
 		}
 	}
 	return p.printed(doc, a.format)
@@ -269,8 +270,15 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 
 // whoActs is the person at the command line.
 func (p *Program) whoActs(x *actingStation, a *acting) audit.Who {
-	return x.operator.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
+	name := strings.Join(strings.Fields(a.by), " ")
+	if name == nameToFill { // the printed line, pasted as it is
+		name = ""
+	}
+	return x.operator.Who(p.Cleaner.Clean(name, maxAuthor))
 }
+
+// nameToFill is where a printed line asks for who acts.
+const nameToFill = "NAME"
 
 func nameless(who audit.Who) error {
 	return &failure{code: ExitRefused, what: "nothing was done: " + manyUse(who) + ", and the journal must say who acts",

@@ -9,6 +9,7 @@ import (
 // TestRemediesOnTheDemosAgentuity carries the remedies out on the demo: what cannot help is refused with its reason, and the
 // control experiment tells the sandbox from the platform.
 func TestRemediesOnTheDemosAgentuity(t *testing.T) {
+	t.Parallel()
 	as := func(config string) string { return config }
 	w := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "zombie"}, as)
 	w.run(2, `reported idle, but its mount is gone`, "check")

@@ -44,6 +44,7 @@ func evidenceOf(a *alerts.Alert) string {
 // TestZombieIsOneContradiction plays the seed's story: the first list of its directory proves it within two polls, as one critical
 // alert that keeps its id and in the end tells all five facts; the healthy sandboxes beside it raise nothing.
 func TestZombieIsOneContradiction(t *testing.T) {
+	t.Parallel()
 	listed, fired, n := -1, -1, 0
 	var first *alerts.Alert
 	st, board, _ := watchDemo(t, "zombie", 6*time.Minute, func(st *fleet.State, board *alerts.Board) {
@@ -86,6 +87,7 @@ func TestZombieIsOneContradiction(t *testing.T) {
 // TestAgentuityStoriesAreToldApart: a queue that is stuck alone stays pending, one signal on many sandboxes of a region is one
 // alert about the region, a resume that was too early is none, and a fleet beside them raises nothing.
 func TestAgentuityStoriesAreToldApart(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		scenario string
 		causes   []string // of what is told at the end, by regular expression, in this order

@@ -19,7 +19,6 @@ func scratchLines(t *testing.T) (c *commandLines, root string) {
 	if runtime.GOOS != "linux" {
 		skip.Without(t, "linux", "scratch directories are only cleaned on Linux")
 	}
-	t.Setenv("SANDGLASS_USER", "tester")
 	root = t.TempDir()
 	c = &commandLines{t: t, dir: filepath.Join(t.TempDir(), "state"), clock: func() time.Time { return time.Now().Add(3 * time.Hour) }}
 	c.config = writeConfig(t, fmt.Sprintf("environment = \"night\"\n[[source]]\nid = \"scratch\"\nkind = \"tmpdir\"\ninterval = \"500ms\"\nroots = [%q]\n"+

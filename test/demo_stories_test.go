@@ -79,6 +79,7 @@ const always = "alert failed lines log-end shared session tmpfs"
 // TestDemoStoriesAreDiagnosed plays two and a half minutes of each scenario. Every alert tells one of the stories, its
 // diagnosis confirms the check of that story, and none of another story.
 func TestDemoStoriesAreDiagnosed(t *testing.T) {
+	t.Parallel()
 	told := map[string]bool{}
 	for _, s := range demo.Scenarios() {
 		state, board, events := playDemo(t, s.Name, 150*time.Second)

@@ -89,6 +89,7 @@ func TestDoctorOnTheDemo(t *testing.T) {
 
 // TestDoctorOnLyingServers examines servers that answer what they should not.
 func TestDoctorOnLyingServers(t *testing.T) {
+	t.Parallel()
 	good := `{"workspaces":[{"name":"repo","state":"ready","provider":"docker","frobnicate":{"depth":3},"lastError":null}],"secret_token_of_ann":"hunter2hunter2"}`
 	for name, x := range map[string]struct {
 		answer http.HandlerFunc

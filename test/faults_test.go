@@ -31,6 +31,7 @@ func failedDemo(t *testing.T) *commandLines {
 // TestOrdersNameWhoClaimsToAct: an acknowledgement, its end, a silence and a note are in the journal, with the name that
 // SANDGLASS_USER claims.
 func TestOrdersNameWhoClaimsToAct(t *testing.T) {
+	t.Parallel()
 	c := failedDemo(t)
 	c.env = map[string]string{"SANDGLASS_USER": "mara", "SUDO_USER": "ben", "USER": "root"}
 	c.run(2, "", "check")
@@ -75,6 +76,7 @@ func firstAlert(c *commandLines) string {
 // TestADamagedJournalIsSaidBeforeActing: the plan says it, the command that carries the plan out says it, and verify
 // fails.
 func TestADamagedJournalIsSaidBeforeActing(t *testing.T) {
+	t.Parallel()
 	c := failedDemo(t)
 	id := c.subjects("workspaces", `state:failed error:"did not answer its first command" source:helix-eu`)[0]
 	c.run(0, "", "note", "the first record")

@@ -30,7 +30,6 @@ type commandLines struct {
 
 func newCommandLines(t *testing.T, options demo.Options, change func(config string) string) *commandLines {
 	t.Helper()
-	t.Setenv("SANDGLASS_USER", "tester") // superusers without sudo are asked who they are
 	d, err := demo.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +130,7 @@ func (c *commandLines) journal() []audit.Record {
 
 // TestResetFromTheCommandLine resets a workspace of the demo's Helix server, with two command lines and nothing else.
 func TestResetFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	began := time.Now()
 	c := newCommandLines(t, demo.Options{Workspaces: 120, Seed: 1, Scenario: "failed", Start: began.Add(-20 * time.Minute),
 		Clock: func() time.Duration { return time.Since(began) + 20*time.Minute }}, func(s string) string { return s })
@@ -207,6 +207,7 @@ func TestHangUpMidPlan(t *testing.T) {
 
 // TestDestroyFromTheCommandLine destroys a container of the demo's engine.
 func TestDestroyFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	allow := func(s string) string {
 		if strings.Contains(s, `"destroy"`) {
 			return s

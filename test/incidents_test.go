@@ -119,6 +119,7 @@ func nineIncidents() []incident {
 // optional ones, and with the health route alone, the first frame names it as well, or suspects it, or says which rule is
 // blind.
 func TestOpeningOnAnOldIncident(t *testing.T) {
+	t.Parallel()
 	var numbers []string
 	for _, i := range nineIncidents() {
 		if !slices.Contains(numbers, i.number) {

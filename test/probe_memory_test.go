@@ -9,6 +9,7 @@ import (
 
 // TestAProbeIsKnownToTheNextCommand: what a probe proved is in the state directory before its command ends.
 func TestAProbeIsKnownToTheNextCommand(t *testing.T) {
+	t.Parallel()
 	c := newCommandLines(t, demo.Options{Workspaces: 60, Seed: 1, Scenario: "calm"}, func(s string) string { return s })
 	id := c.subjects("sandboxes", "reported:running workspace:box")[0]
 	out := c.run(0, `(?m)^plan [0-9a-f]{16}$`, "probe", id)
@@ -20,6 +21,7 @@ func TestAProbeIsKnownToTheNextCommand(t *testing.T) {
 
 // TestProveOnTheDemosEngine proves the demo's engine beside a sandbox whose working directory was removed. Nothing is left.
 func TestProveOnTheDemosEngine(t *testing.T) {
+	t.Parallel()
 	c := newCommandLines(t, demo.Options{Workspaces: 300, Seed: 1, Scenario: "workspace-gone"}, func(s string) string { return s })
 	suspect := c.subjects("sandboxes", "observed:missing")[0]
 	out := c.run(0, `(?m)^plan [0-9a-f]{16}$`, "prove", "docker-demo", "--beside", suspect)

@@ -134,6 +134,7 @@ func agrees(t *testing.T, config string, cases []string) {
 // evaluation: resets, spikes, storms that end and come again, each with three lengths of `for` and `keep_firing_for`. What is
 // meant to differ is written in docs/rule-tests.md.
 func TestAlertsLiveAsInPrometheus(t *testing.T) {
+	t.Parallel()
 	if n := 2 * len(counterShapes()); n < 30 {
 		t.Fatalf("%d series", n)
 	}
@@ -250,6 +251,7 @@ func TestAPageIsCountedAsPrometheusDoes(t *testing.T) {
 // TestWherePrometheusDiffers holds the differences about counters that docs/rule-tests.md names: what each of both says at some
 // samples.
 func TestWherePrometheusDiffers(t *testing.T) {
+	t.Parallel()
 	quiet := counterPart{steps: 40, evictions: 0.5, retries: 0.5}
 	for _, x := range []struct {
 		counterShape

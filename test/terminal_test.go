@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 	if err := os.Chdir(".."); err != nil { // the tests name files from the top of the tree
 		panic(err)
 	}
+	if err := os.Setenv("SANDGLASS_USER", "tester"); err != nil { // superusers without sudo are asked who they are
+		panic(err)
+	}
 	debug.SetGCPercent(400) // worlds are many short-lived States
 	debug.SetMemoryLimit(600 << 20)
 	flag.Parse()
@@ -175,6 +178,7 @@ func (p *onTerminal) clean(t *testing.T) {
 }
 
 func TestTerminalIsLeftClean(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]struct {
 		how  func(*onTerminal) error
 		code int
@@ -200,6 +204,7 @@ func TestTerminalIsLeftClean(t *testing.T) {
 
 // A panic on a goroutine and one of the screen's own program end the console alike.
 func TestPanicRestoresTheTerminal(t *testing.T) {
+	t.Parallel()
 	for name, variable := range map[string]string{"goroutine": "SANDGLASS_TEST_PANIC", "screen": "SANDGLASS_TEST_SCREEN_PANIC"} {
 		t.Run(name, func(t *testing.T) { panicsOnTerminal(t, variable) })
 	}

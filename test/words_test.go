@@ -61,6 +61,7 @@ var code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|<!--.*?-->|\\[[^\\]\n]*\\
 
 // TestPlainWords holds that no text that users read has a word that the vocabulary bans.
 func TestPlainWords(t *testing.T) {
+	t.Parallel()
 	banned := bannedWords(t)
 	check := func(where, text string) {
 		for _, b := range banned {

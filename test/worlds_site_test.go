@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,9 +107,10 @@ func newWorldSite(t *testing.T) *worldSite {
 	t.Helper()
 	s := &worldSite{t: t, dir: t.TempDir(), clock: worldStart, began: worldStart, counters: map[string]float64{}, answers: map[string]worldAnswer{},
 		host: worldHost{booted: worldStart.Add(-30 * 24 * time.Hour), total: 32 << 30, available: 0.6, free: 0.5, size: 400 << 30}}
-	if err := os.Mkdir(filepath.Join(s.dir, "tmp"), 0o700); err != nil {
+	if err := os.Mkdir(s.scratch(), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	s.writeMachine()
 	s.openLog()
 	s.save("[]")
 	s.server = httptest.NewServer(http.HandlerFunc(s.serve))

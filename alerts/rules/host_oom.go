@@ -37,6 +37,7 @@ type hostOOMNote struct {
 	LowSince   time.Time    `json:"seen,omitzero"`    // since when memory is low, without the time in which it was not read
 	LowRead    time.Time    `json:"low_read,omitzero"`
 	Unwatched  backend.Safe `json:"unwatched,omitzero"`
+	Untold     time.Time    `json:"untold,omitzero"` // newest kills of which nothing tells whether they were at a limit
 }
 
 // Remark is about kills of which it is not known when they were.
@@ -76,11 +77,11 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) al
 		fallthrough
 	case kills > 0 && (by == nil || !lasts):
 		v.Cause = backend.Text("the kernel killed processes for lack of memory")
-		if by == nil && !low && !tellsLimits(env, h) {
+		if by == nil && !low && !n.Untold.Before(first.At) {
 			v.Suspected, v.Cause = true, backend.Text("the kernel killed processes; whether a container's own limit did it is not known")
-			v.Why = backend.Text("no container source reads this host, and control groups that are gone took their counts with them (cgroup v1)")
+			v.Why = backend.Text("control groups that are gone took their counts with them (cgroup v1), and the kernel's log does not reach back; see journalctl -k")
 			if !h.LimitKills.IsKnown() {
-				v.Why = backend.Text("no container source reads this host, and its control groups cannot be read")
+				v.Why = backend.Text("this host's control groups cannot be read; see journalctl -k")
 			}
 		}
 		v.Bounds = alerts.Bounds{Earliest: first.At.Add(-time.Duration(first.N[2] * float64(time.Second))), Latest: first.At}
@@ -117,6 +118,9 @@ func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *hostOOMNote) *ho
 	switch k, known := n.count(env, h); {
 	case !known || k.n <= 0:
 	case k.watched(r.recent):
+		if !tellsLimits(h) {
+			n.Untold = k.read
+		}
 		n.Increments = append(n.Increments, point{At: k.read, N: [3]float64{k.n, k.atLimits, k.read.Sub(k.since).Seconds()}})
 		if len(n.Increments) > maxPoints {
 			n.Increments = n.Increments[1:]

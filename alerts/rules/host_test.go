@@ -322,8 +322,8 @@ func TestRootUnusableDoesNotJudgeWhatCannotBeDecided(t *testing.T) {
 	s.look().quiet(rootRule)
 }
 
-// TestHostOOMWhereNothingTellsOfLimits: control groups of the first version take their counts with them, so that a kill
-// without an engine that is read is nobody's until memory is low.
+// TestHostOOMWhereNothingTellsOfLimits: control groups of the first version take their counts with them, and an engine tells
+// only of its own containers, so that a kill is pending until memory is low.
 func TestHostOOMWhereNothingTellsOfLimits(t *testing.T) {
 	for name, host := range map[string]func(*backend.Host){
 		"cgroup v1":        func(h *backend.Host) { h.LimitKillsCut = true },
@@ -350,6 +350,9 @@ func TestHostOOMWhereNothingTellsOfLimits(t *testing.T) {
 		s.pass(10 * time.Second)
 		s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](6) })
 		s.look()
-		s.after(10*time.Second).want(hostOOMRule, alerts.StateFiring)
+		s.after(10*time.Second).want(hostOOMRule, alerts.StatePending)
+		s.pass(10 * time.Second)
+		s.host(func(h *backend.Host) { h.LimitKillsCut, h.LimitKills = false, backend.Known[int64](0) }) // its log reaches back again
+		s.want(hostOOMRule, alerts.StatePending)
 	}
 }

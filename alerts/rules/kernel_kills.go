@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -81,13 +80,9 @@ func killedAtLimit(env *alerts.Env, since, until time.Time, sandboxes bool) bool
 	return false
 }
 
-// tellsLimits reports whether a kill at a container's own limit would be known as one: by the host's control groups or by an
-// engine that is read.
-func tellsLimits(env *alerts.Env, h *backend.Host) bool {
-	return h.LimitKills.IsKnown() && !h.LimitKillsCut || slices.ContainsFunc(env.State.Sources, func(x *fleet.SourceHealth) bool {
-		return x.Delivers(backend.InputContainers) && (x.Status == fleet.StatusOK || x.Status == fleet.StatusDegraded)
-	})
-}
+// tellsLimits reports whether a kill at a control group's own limit is known as one. An engine that is read tells only of
+// its own containers: services and other engines have limits, too.
+func tellsLimits(h *backend.Host) bool { return h.LimitKills.IsKnown() && !h.LimitKillsCut }
 
 // sandboxNamed is the container of an id, whoever lists it; nil where none does.
 func sandboxNamed(env *alerts.Env, id backend.ID) *backend.Sandbox {

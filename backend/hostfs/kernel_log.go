@@ -20,6 +20,7 @@ type KernelLog struct {
 	Killed []time.Time
 	Since  time.Time // of its oldest line, zero: it has none
 	Read   time.Time // by this machine's clock
+	Whole  bool      // it begins with the boot: the kernel wrote over no line
 }
 
 // maxKernelLog bounds what is read of the log, in bytes; the kernel keeps 128 KiB to a few MiB.
@@ -45,7 +46,7 @@ func (l *KernelLog) add(records []byte, now time.Duration) {
 		}
 		at := l.Read.Add(time.Duration(micros)*time.Microsecond - now)
 		if l.Since.IsZero() {
-			l.Since = at
+			l.Since, l.Whole = at, micros < time.Minute.Microseconds()
 		}
 		if bytes.HasPrefix(text, limitKilled) {
 			l.Killed = append(l.Killed, at)

@@ -70,7 +70,7 @@ func (l *LimitKills) logged() (n int64, whole bool) {
 			n++
 		}
 	}
-	whole = l.readAt.IsZero() || !log.Since.After(l.readAt)
+	whole = !log.Since.After(l.readAt) || l.readAt.IsZero() && log.Whole
 	l.readAt = log.Read
 	return n, whole
 }

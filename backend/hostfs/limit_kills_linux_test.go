@@ -59,4 +59,8 @@ func TestLimitKillsOfGoneGroups(t *testing.T) {
 	if n, err := l.Count(9); err != nil || !l.Cut {
 		t.Errorf("%d, %v, cut %v: the log has lost lines in between", n, err, l.Cut)
 	}
+	later := LimitKills{Sys: sys, Log: log} // another process
+	if n, err := later.Count(9); err != nil || !later.Cut {
+		t.Errorf("%d, %v, cut %v: the log does not begin with the boot", n, err, later.Cut)
+	}
 }

@@ -70,7 +70,7 @@ func TestACauseIsNotYoungerThanItsEffects(t *testing.T) {
 func TestVerbsThatNeedARunningContainer(t *testing.T) {
 	key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
 	for class, want := range map[backend.SandboxClass]string{backend.SandboxExited: "it does not run", backend.SandboxRunning: ""} {
-		st := &fleet.State{Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: key}, Class: class})}
+		st := &fleet.State{Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: key}, Class: class, IsSandbox: true})}
 		c := views.NewSnapshot(noon, st, nil)
 		if got := Unfit(actions.Pause, []backend.Key{key}, c).String(); got != want {
 			t.Errorf("pause of one that is %s: %q", class, got)
@@ -81,10 +81,36 @@ func TestVerbsThatNeedARunningContainer(t *testing.T) {
 	}
 }
 
+// What is only looked at is no target of any verb, a scratch directory in use is not cleaned, and only a quarantined one is
+// put back or purged.
+func TestVerbsOfWhatIsNoTarget(t *testing.T) {
+	box := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
+	used, free := backend.Key{Kind: backend.KindTmpdir, Source: "s", ID: backend.MustID("1:2:/tmp/a")}, backend.Key{Kind: backend.KindTmpdir, Source: "s", ID: backend.MustID("1:3:/tmp/b")}
+	st := &fleet.State{Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}, Class: backend.SandboxRunning}),
+		Tmpdirs: fleet.NewTable(&backend.Tmpdir{Meta: backend.Meta{Key: used}, Holders: backend.Known([]backend.Holder{{PID: 7}})}, &backend.Tmpdir{Meta: backend.Meta{Key: free}, Holders: backend.Known([]backend.Holder{})})}
+	c := views.NewSnapshot(noon, st, nil)
+	for _, x := range []struct {
+		verb actions.Verb
+		of   backend.Key
+		want string
+	}{
+		{actions.Stop, box, "it is not a sandbox: a label or selector decides"},
+		{actions.Destroy, box, "it is not a sandbox: a label or selector decides"},
+		{actions.Clean, used, "a process uses it"},
+		{actions.Clean, free, ""},
+		{actions.Undo, free, "it is not quarantined"},
+		{actions.Purge, used, "it is not quarantined"},
+	} {
+		if got := Unfit(x.verb, []backend.Key{x.of}, c).String(); got != x.want {
+			t.Errorf("%s of %s: %q, want %q", x.verb, x.of.Safe(), got, x.want)
+		}
+	}
+}
+
 // A verb that cannot fit is not offered: one that runs is not resumed, and nothing is repaired that was not seen missing.
 func TestVerbsThatCannotFit(t *testing.T) {
 	runs := func(id string, vs ...backend.Verdict) *backend.Sandbox {
-		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID(id)}}, Class: backend.SandboxRunning}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID(id)}}, Class: backend.SandboxRunning, IsSandbox: true}
 		return b.WithObserved(vs)
 	}
 	missing := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: noon}

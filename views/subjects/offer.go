@@ -96,16 +96,15 @@ func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
 	case v == actions.Prove && len(keys) > 1:
 		return backend.Text("it compares with one sandbox: choose one")
 	}
-	if !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop}, v) || len(keys) == 0 {
-		return backend.Safe{}
-	}
 	why := unfit{}
 	for i, k := range keys {
-		b := c.State.Sandbox(k)
-		if b == nil {
-			return backend.Safe{}
+		var own unfit
+		switch e := c.State.Entity(k).(type) {
+		case *backend.Sandbox:
+			own = misfit(v, e)
+		case *backend.Tmpdir:
+			own = unfitTmpdir(v, e)
 		}
-		own := misfit(v, b)
 		switch {
 		case own == unfit{}:
 			return backend.Safe{}
@@ -128,6 +127,9 @@ type unfit struct{ one, many backend.Literal }
 func misfit(v actions.Verb, b *backend.Sandbox) unfit {
 	runs := b.Class == backend.SandboxRunning
 	switch {
+	case !b.IsSandbox:
+		return unfit{"it is not a sandbox: a label or selector decides", "they are not sandboxes: a label or selector decides"}
+	case !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop}, v):
 	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead || b.Class == backend.SandboxCreated:
 		return unfit{"it does not run", "they do not run"}
 	case v == actions.Resume && runs:
@@ -136,6 +138,18 @@ func misfit(v actions.Verb, b *backend.Sandbox) unfit {
 		return unfit{"it is paused already", "they are paused already"}
 	case v == actions.Repair && runs && !noWorkDir(b):
 		return unfit{"no missing working directory was seen; probe it", "no missing working directory was seen; probe them"}
+	}
+	return unfit{}
+}
+
+// unfitTmpdir is why a verb does not fit a scratch directory that is where agents use it.
+func unfitTmpdir(v actions.Verb, d *backend.Tmpdir) unfit {
+	held, known := d.Holders.Get()
+	switch {
+	case v == actions.Clean && known && len(held) > 0:
+		return unfit{"a process uses it", "processes use them"}
+	case v == actions.Undo || v == actions.Purge:
+		return unfit{"it is not quarantined", "they are not quarantined"}
 	}
 	return unfit{}
 }
