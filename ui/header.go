@@ -264,16 +264,19 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line
 	}
 	l := kit.NewLine(f.Theme, w)
 	gap := 2
-	if w < 80 || tabWidth(w, gap, screens, current) < whole {
+	if w < 80 || wholeTabs(w, gap, screens, current) < len(screens) {
 		gap = 1
 	}
-	most := tabWidth(w, gap, screens, current)
-	for _, s := range screens {
-		tone, name := theme.Dim, kit.Cut(s.Name(), most)
-		if s == current {
-			tone, name = theme.Accent, s.Name()
+	whole := wholeTabs(w, gap, screens, current)
+	for i, s := range screens {
+		tone, text := theme.Dim, fmt.Sprint(s.Number())
+		if i < whole || s == current {
+			text += " " + s.Name()
 		}
-		l.Gap(1).Put(tone, fmt.Sprint(s.Number(), " ")).Put(tone, name).Gap(gap - 1)
+		if s == current {
+			tone = theme.Accent
+		}
+		l.Gap(1).Put(tone, text).Gap(gap - 1)
 	}
 	now := clockOf(f) + " "
 	if clock = l.Left() > len(now); clock {
@@ -282,24 +285,19 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line
 	return l.String(), clock
 }
 
-// whole is the width in which the name of every screen fits.
-const whole = 20
-
-// tabWidth is how many cells the name of a screen gets so that all of them fit; that of the one that is shown is whole.
-func tabWidth(w, gap int, screens []views.Screen, current views.Screen) int {
-	const least = 3
-	for most := whole; most > least; most-- {
+// wholeTabs is how many screens from the left have their names, so that all numbers fit; the one that is shown always has it.
+func wholeTabs(w, gap int, screens []views.Screen, current views.Screen) int {
+	for whole := len(screens); whole > 0; whole-- {
 		used := 0
-		for _, s := range screens {
-			n := kit.Width(s.Name())
-			if s != current {
-				n = min(n, most)
+		for i, s := range screens {
+			used += gap + 1
+			if i < whole || s == current {
+				used += 1 + kit.Width(s.Name())
 			}
-			used += gap + 2 + n
 		}
 		if used <= w {
-			return most
+			return whole
 		}
 	}
-	return least
+	return 0
 }

@@ -69,7 +69,7 @@ func (d *Diagnosis) ask(err string) {
 	}
 }
 
-// addressIn is the scheme, host and port of the first URL in a text.
+// addressIn is the first URL in a text, without its path where the connection was refused: that was never asked for.
 func addressIn(text string) string {
 	at := strings.Index(text, "http")
 	if at < 0 {
@@ -79,7 +79,11 @@ func addressIn(text string) string {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || backend.ShellWord(u.Host).String() != u.Host {
 		return ""
 	}
-	return u.Scheme + "://" + u.Host
+	whole := u.Scheme + "://" + u.Host + u.EscapedPath()
+	if strings.Contains(text, "refused") || u.User != nil || u.RawQuery != "" || backend.ShellWord(whole).String() != whole {
+		return u.Scheme + "://" + u.Host
+	}
+	return whole
 }
 
 func sourceEndings() []ending {

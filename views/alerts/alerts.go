@@ -72,7 +72,7 @@ func (p *prose) beneath(f *views.Frame, a *alerts.Alert, w, h int) []string {
 	return lines
 }
 
-// mostBlind is how many of the rules that cannot see are named where nothing is wrong.
+// mostBlind is how many reasons why rules are not evaluated are named where nothing is wrong.
 const mostBlind = 5
 
 // calm says what the absence of alerts is worth: who was watched, and who could not be.
@@ -90,24 +90,57 @@ func calm(f *views.Frame) *kit.Doc {
 	doc.Field("watched", kit.Span{Text: kit.Count(s.Workspaces, "workspace", "workspaces") + ", " +
 		kit.Count(s.Sandboxes, one, many) + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
-	label, shown := "not evaluated", 0
-	for _, x := range f.Board.Blind {
-		if x.Source == "" || shown == mostBlind {
-			continue
+	label := "not evaluated"
+	all := blind(f)
+	for i, x := range all {
+		if i == mostBlind {
+			doc.Field(label, kit.Span{Text: "and " + kit.Count(len(all)-i, "other reason", "other reasons")})
+			break
 		}
-		shown++
-		why, _, _ := strings.Cut(x.Why.String(), ": ") // what would help is on 9 Sources
-		where := x.Source
-		if n := f.State.CountOf(backend.KindWorkspace, x.Source); n > 0 {
+		where := x.source
+		if n := f.State.CountOf(backend.KindWorkspace, x.source); n > 0 {
 			where += " (" + kit.Count(n, "workspace", "workspaces") + ")"
 		}
-		doc.Field(label, kit.Span{Text: x.Rule + " on " + where + ": " + why})
+		doc.Field(label, kit.Span{Text: named(x.rules) + " on " + where + ": " + x.why})
 		label = ""
 	}
 	if s.BlindRule > 0 {
 		doc.Field(label, kit.Span{Tone: theme.Dim, Text: "Such an alert would not fire there. 9 Sources says what to configure."})
 	}
 	return doc
+}
+
+// lack is a reason why rules are not evaluated on a source.
+type lack struct {
+	source, why string
+	rules       []string
+}
+
+// blind are the rules that are not evaluated, by source and reason.
+func blind(f *views.Frame) (out []lack) {
+	for _, x := range f.Board.Blind {
+		if x.Source == "" {
+			continue
+		}
+		why, _, _ := strings.Cut(x.Why.String(), ": ") // what would help is on 9 Sources
+		i := slices.IndexFunc(out, func(l lack) bool { return l.source == x.Source && l.why == why })
+		if i < 0 {
+			i, out = len(out), append(out, lack{source: x.Source, why: why})
+		}
+		out[i].rules = append(out[i].rules, x.Rule)
+	}
+	return out
+}
+
+// mostNamed is how many rules are named that lack the same.
+const mostNamed = 3
+
+// named lists the first rules and counts the others.
+func named(rules []string) string {
+	if more := len(rules) - mostNamed; more > 1 {
+		return strings.Join(rules[:mostNamed], ", ") + " and " + kit.Number(more) + " more rules"
+	}
+	return strings.Join(rules, ", ")
 }
 
 // few names the first of a list and counts the others.

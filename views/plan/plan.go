@@ -269,6 +269,8 @@ func (d *Dialog) footer(w int, t *theme.Theme) (lines []string, typed int) {
 	lines = append(lines, kit.Rule(t, w))
 	if p.Undo != "" && len(p.Targets) > 0 {
 		put(theme.Dim, "undo: "+backend.Clean(p.Undo, 200).String())
+	} else if p.Verb == actions.Reset && len(p.Targets) > 0 {
+		put(theme.Dim, "undo: it cannot be undone")
 	}
 	if len(p.Targets) > 0 {
 		put(theme.Dim, "you act "+Who(p)+"; source "+backend.Clean(p.Source, 60).String()+". Each target is read again first. The journal records it.")

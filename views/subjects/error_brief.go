@@ -35,7 +35,7 @@ var errorBriefs = [...]struct {
 	{alerts.NamesEngine, "", "engine unreachable"},
 	{alerts.NamesSpace, "", "no space left"},
 	{alerts.NamesIsolate, "", "agent out of memory"},
-	{alerts.NamesMemory, "137", "killed: exit code 137"},
+	{alerts.NamesMemory, "137", "killed: exit 137"},
 	{alerts.NamesMemory, "", "out of memory"},
 	{alerts.NamesStorage, "nosuchbucket|not found|does not exist", "bucket not found"},
 	{alerts.NamesStorage, "denied|forbidden|unauthorized|401|403", "bucket access denied"},

@@ -29,7 +29,7 @@ func TestRecognisedErrorsHaveShortWords(t *testing.T) {
 		"sandbox did not answer within 300ms":                              "",
 		"setup command OPENAI_API_KEY=‹masked› make failed: exit status 1": "setup command failed",
 		"ENOTEMPTY: directory not empty, rmdir '/tmp/helix-ws-n080ap'":     "directory not empty",
-		"container d55a exited with code 137":                              "killed: exit code 137",
+		"container d55a exited with code 137":                              "killed: exit 137",
 		"D1_ERROR: Network connection lost":                                "D1 connection lost",
 		"max_instances reached (60/60 in use)":                             "no instance left",
 		"sandbox instance is gone":                                         "sandbox is gone",

@@ -27,7 +27,7 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		if b.Turn() == "end" {
 			when = backend.Text("before it ended")
 		}
-		return Cell{Text: backend.Textf("%s, %s ago: %s", when, backend.Age(now.Sub(o.At())), o.What()), Tone: theme.Dim}
+		return Cell{Text: backend.Textf("%s, %s ago: %s", when, backend.Age(now.Sub(o.At())), o.What()), Short: backend.Text("not since then"), Brief: backend.Text("not since"), Tone: theme.Dim}
 	}
 	former := o
 	o = o.Present()
@@ -36,8 +36,14 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		at = newestFailed(former)
 	}
 	c.Tone, c.Mark = OutcomeLook(o.Outcome())
+	if failed := o.Failed(); len(failed) > 0 {
+		c.Short = failureBrief(failed[0].Kind)
+	}
 	if now.Sub(at) > observedFresh || s.Stale(&b.Meta) {
 		c.Text, c.Tone = backend.Textf("%s ago: %s", backend.Age(now.Sub(at)), o.What()), theme.Dim
+		if o.Works() && !o.Unwell && !o.StatusOnly() {
+			c.Short, c.Brief = backend.Textf("healthy, %s ago", backend.Age(now.Sub(at))), backend.Text("healthy")
+		}
 		return c
 	}
 	switch {
@@ -47,6 +53,24 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		c.Short = backend.Text("healthy")
 	}
 	return c
+}
+
+// failureBrief is a kind of failure in at most 14 cells; empty for one without a name of its own.
+func failureBrief(k backend.FailureKind) backend.Safe {
+	return map[backend.FailureKind]backend.Safe{
+		backend.FailWorkDirMissing:    backend.Text("no directory"),
+		backend.FailWorkDirDangling:   backend.Text("dangling link"),
+		backend.FailWorkDirNoDir:      backend.Text("no directory"),
+		backend.FailMountUnlinked:     backend.Text("mount removed"),
+		backend.FailMountGone:         backend.Text("mount gone"),
+		backend.FailControl5xx:        backend.Text("server error"),
+		backend.FailExecStuckQueued:   backend.Text("queue stuck"),
+		backend.FailExecTimeout:       backend.Text("no end"),
+		backend.FailServerFrozen:      backend.Text("frozen"),
+		backend.FailFilesystemMissing: backend.Text("no filesystem"),
+		backend.FailGone:              backend.Text("gone"),
+		backend.FailUnauthorised:      backend.Text("not permitted"),
+	}[k]
 }
 
 // decisive is the age of what decides an observation: the worst that was found, the oldest of what passed.

@@ -147,7 +147,7 @@ func statusRank(s fleet.SourceStatus) float64 {
 func sourceError(h *fleet.SourceHealth) Cell {
 	switch {
 	case h.Error.IsEmpty() && len(h.Notes) > 0:
-		return Cell{Text: h.Notes[0], Tone: theme.Dim}
+		return Cell{Text: h.Notes[0], Short: plain(kit.Count(len(h.Notes), "note", "notes")), Tone: theme.Dim}
 	case h.Error.IsEmpty():
 		return Cell{}
 	case h.Status == fleet.StatusDown:

@@ -44,7 +44,11 @@ func Workspaces() *Set[*backend.Workspace] {
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session that owns it",
 				Min: 14, Ideal: 16, Flex: 1, Priority: 1}, theme.Normal, func(w row) backend.ID { return w.Key.Parent }),
 			{Name: "error", Title: "LAST ERROR", Help: "the cause the registry gives", Min: 16, Ideal: 42, Flex: 6, Priority: 2,
-				Cell: func(w row, _ *views.Snapshot) Cell { return errorCell(w.LastError) },
+				Cell: func(w row, _ *views.Snapshot) Cell {
+					c := errorCell(w.LastError)
+					c.Brief = brief(w.LastError.String())
+					return c
+				},
 				Sort: func(w row, _ *views.Snapshot) SortKey { return sortText(w.LastError.String()) }},
 			sourceColumn(func(w row) string { return w.Key.Source }, 5),
 			{Name: "provider", Title: "PROVIDER", Help: "who runs the sandbox behind it, as its registry or else its stored reference names it",
@@ -54,9 +58,9 @@ func Workspaces() *Set[*backend.Workspace] {
 					return sortText(c.State.WithStoredProvider(w).Provider.String())
 				}},
 			alertColumn(func(w row) backend.Key { return w.Key }, 7),
-			ageColumn(Column[row]{Name: "attempt", Title: "ATTEMPT", Brief: "TRY", Help: "age of the last attempt", Min: 4, Ideal: 7, Priority: 4},
+			ageColumn(Column[row]{Name: "attempt", Title: "ATTEMPT", Help: "age of the last attempt", Min: 7, Ideal: 7, Priority: 5},
 				func(w row) backend.Value[time.Time] { return w.LastAttemptAt }),
-			ageColumn(Column[row]{Name: "success", Title: "SUCCESS", Brief: "OK", Help: "age of the last success", Min: 4, Ideal: 7, Priority: 3},
+			ageColumn(Column[row]{Name: "success", Title: "SUCCESS", Help: "age of the last success", Min: 7, Ideal: 7, Priority: 3},
 				func(w row) backend.Value[time.Time] { return w.LastSuccessAt }),
 			readColumn(func(w row) *backend.Meta { return &w.Meta }, 6),
 			{Name: "version", Title: "VERSION", Help: "the framework's version in its session", Min: 7, Ideal: 7, Priority: 9, Where: Extra,
