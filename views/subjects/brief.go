@@ -51,7 +51,6 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"but a command in it was refused with a server error", "commands refused"},
 	{" is pending since at least", "job does not begin"},
 	{"has no checkpoint to resume from", "no checkpoint"},
-	{"reported idle, but job ", "a job stays pending"},
 	{"its resume is refused long after its suspend", "resume refused"},
 	{"no driver connected", "no driver connected"},
 	{"but its resume of", "resume unfinished"},
