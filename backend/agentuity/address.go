@@ -55,5 +55,25 @@ func (p *poll) noteAddresses() {
 	s.where = make(map[backend.ID]*region, len(s.boxes))
 	for id, b := range s.boxes {
 		s.where[id] = b.region
+		if in := s.moved[id]; in != nil {
+			s.where[id] = in
+		}
 	}
+}
+
+// regionOf is the region that answers for a sandbox: the one that another one named, else the one of its list.
+func (s *Source) regionOf(b *box) *region {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if in := s.moved[b.id]; in != nil {
+		return in
+	}
+	return b.region
+}
+
+// found notes that a region answers for a sandbox that another one lists.
+func (s *Source) found(id backend.ID, in *region) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moved[id] = in
 }

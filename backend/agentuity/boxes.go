@@ -126,18 +126,23 @@ func (p *poll) doubtful() (out []backend.ID, inTrouble int) {
 // ask asks a route of a sandbox in its region. A region that says that another one has it (421) is believed once, where that
 // one is configured.
 func (p *poll) ask(ctx context.Context, b *box, route, path string, query url.Values) (*answer, *failure) {
-	a, f := p.askIn(ctx, b.region, route, path, query)
+	in := p.s.regionOf(b)
+	a, f := p.askIn(ctx, in, route, path, query)
 	if f != errLater {
-		b.region.answers.add(counted{p.s.deps.Now(), b.id, f != nil && f.status >= 500})
+		in.answers.add(counted{p.s.deps.Now(), b.id, f != nil && f.status >= 500})
 	}
 	if !f.is(http.StatusMisdirectedRequest) {
 		return a, f
 	}
-	i := slices.IndexFunc(p.s.regions, func(r *region) bool { return r.name == f.region && r != b.region })
+	i := slices.IndexFunc(p.s.regions, func(r *region) bool { return r.name == f.region && r != in })
 	if i < 0 {
 		return a, f
 	}
-	return p.askIn(ctx, p.s.regions[i], route, path, query)
+	a, f = p.askIn(ctx, p.s.regions[i], route, path, query)
+	if f == nil {
+		p.s.found(b.id, p.s.regions[i])
+	}
+	return a, f
 }
 
 func (p *poll) askIn(ctx context.Context, r *region, route, path string, query url.Values) (*answer, *failure) {

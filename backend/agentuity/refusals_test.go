@@ -111,6 +111,9 @@ func TestARegionPointsToAnother(t *testing.T) {
 	if strings.Contains(problems(r), healthyID) {
 		t.Errorf("problems: %s", problems(r))
 	}
+	if base, _ := w.src.SandboxBase(sandboxOf(t, r, healthyID).Key.ID); !strings.HasSuffix(base, "/usw") {
+		t.Errorf("orders go to %s", base)
+	}
 	w.set("GET /usw/sandbox", reply{status: 503, body: "down"})
 	w.clock.Add(time.Minute)
 	if r = w.poll(); !r.Unseen || !strings.Contains(r.Degraded.String(), "region usw does not answer") || r.Whole(backend.KindSandbox) {

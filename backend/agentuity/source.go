@@ -57,6 +57,7 @@ type Source struct {
 	watched  map[backend.ID]bool    // sessions that alert or are looked at
 	reports  []backend.Report       // what logs say, newest last
 	where    map[backend.ID]*region // of several regions: which has a sandbox
+	moved    map[backend.ID]*region // which region another one named for a sandbox
 	hubAt    string                 // the base of the Hub
 }
 
@@ -115,7 +116,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{},
-		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, formers: map[backend.ID][]string{}, started: deps.Now()}
+		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, moved: map[backend.ID]*region{}, formers: map[backend.ID][]string{}, started: deps.Now()}
 	if o.CLIProfile != "" {
 		name, file := profileFile(o.CLIProfile, o.CLIConfigDir, deps.Getenv)
 		s.profile = &profile{name: name, file: file, now: deps.Now}
