@@ -39,3 +39,26 @@ func MaskArgs(argv []string) []string {
 	}
 	return out
 }
+
+// WithFlags gives the sandglass commands in a text the flags without which they would look at something else, so that they can
+// be pasted as they are.
+func WithFlags(text Safe, flags string) Safe {
+	const name = "sandglass "
+	s := text.String()
+	if flags == "" || !strings.Contains(s, name) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, name)
+		b.WriteString(before)
+		if !found {
+			return Clean(b.String(), MaxTextRunes)
+		}
+		b.WriteString(name)
+		if after != "" && after[0] >= 'a' && after[0] <= 'z' {
+			b.WriteString(flags + " ")
+		}
+		s = after
+	}
+}

@@ -242,6 +242,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		return refused(err)
 	}
 	doc := text.MakePlan(plan, got.missing, p.Now())
+	doc.Paste(s.flags())
 	switch {
 	case doc.Refused && a.observes && len(plan.Targets) == 0:
 		doc.ExitCode = ExitObservedNot

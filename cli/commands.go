@@ -13,6 +13,7 @@ import (
 
 	"sandglass/app"
 	"sandglass/config"
+	"sandglass/views/text"
 )
 
 // shared are the flags that every command takes.
@@ -24,6 +25,17 @@ type shared struct {
 	// allContainers: every container of a Docker engine is watched, for looking only.
 	allContainers bool
 	permit        config.Permit // what may be done on a machine without a configuration
+}
+
+// flags are the options of this command line that say what is looked at, as another command repeats them.
+func (s *shared) flags() string {
+	var argv []string
+	for _, f := range []struct{ name, value string }{{"--config", s.config}, {"--state-dir", s.stateDir}} {
+		if f.value != "" && f.value != "-" {
+			argv = append(argv, f.name, f.value)
+		}
+	}
+	return text.CommandLine(argv)
 }
 
 // root makes the command tree anew, so that no flag outlives its command line.

@@ -110,8 +110,19 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	default: // whatever cobra itself refuses is about flags and arguments
 		f = &failure{code: ExitUsage, what: err.Error(), next: cmd.CommandPath() + " --help"}
 	}
+	if !strings.HasSuffix(f.next, "--help") {
+		f.next = p.pasted(root, f.next)
+	}
 	p.complain(f)
 	return f.code
+}
+
+// pasted gives the commands of a text the flags of this command line.
+func (p *Program) pasted(root *cobra.Command, text string) string {
+	var s shared
+	s.config, _ = root.PersistentFlags().GetString("config")
+	s.stateDir, _ = root.PersistentFlags().GetString("state-dir")
+	return backend.WithFlags(p.Cleaner.Clean(text, backend.MaxTextRunes), s.flags()).String()
 }
 
 func configFailure(wrong config.Errors) *failure {

@@ -159,7 +159,24 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	s.suit(&d)
 	d.Knobs = p.Fitting(&d).values(s)
 	sortChecks(d.Checks)
+	d.pasted(c.State.Flags)
 	return d
+}
+
+// pasted gives the commands of a diagnosis the flags of this run.
+func (d *Diagnosis) pasted(flags string) {
+	if flags == "" {
+		return
+	}
+	d.Do, d.Dont = slices.Clone(d.Do), slices.Clone(d.Dont)
+	for _, list := range [][]backend.Safe{d.Do, d.Dont} {
+		for i := range list {
+			list[i] = backend.WithFlags(list[i], flags)
+		}
+	}
+	for i := range d.Checks {
+		d.Checks[i].WouldTell = backend.WithFlags(d.Checks[i].WouldTell, flags)
+	}
 }
 
 // fresh turns "ruled out" into "cannot tell" where the source of the fact no longer answers.

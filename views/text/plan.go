@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -152,6 +153,22 @@ type PlanLine struct {
 	Observed []backend.Verdict `json:"observed"`
 }
 
+// Paste gives the commands that the document names the flags of this command line.
+func (d *Plan) Paste(flags string) {
+	for _, list := range [][]backend.Safe{d.Advice, d.Warnings} {
+		for i := range list {
+			list[i] = backend.WithFlags(list[i], flags)
+		}
+	}
+	for i := range d.Refusals {
+		r := &d.Refusals[i]
+		if r.Why = backend.WithFlags(r.Why, flags); r.Next != nil {
+			next := backend.WithFlags(*r.Next, flags)
+			r.Next = &next
+		}
+	}
+}
+
 // MakePlan concludes the document from a plan. notListed are ids that were asked for and that no source lists.
 func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 	d := &Plan{Schema: Schema, Time: views.At(now), Environment: backend.Clean(p.Environment, 200), Production: p.Production,
@@ -159,7 +176,7 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 		Effect: backend.Clean(p.Effect, 500), Made: views.At(p.Made), Expires: views.At(p.Expires()), DryRun: p.DryRun, Refused: len(p.Open()) > 0,
 		Who: PlanWho{p.Who.User, p.Who.Host, said(p.Who.Claimed), said(p.Who.SudoUser), said(p.Who.SSHClient)}, Reason: said(p.Reason),
 		Cost: backend.Clean(p.Cost, 500), Undo: said(backend.Clean(p.Undo, 500)), Params: PlanParams{PurgeNow: p.Params.PurgeNow}, Targets: []PlanTarget{},
-		Excluded: []PlanExclusion{}, NotListed: views.List(notListed), Advice: views.List(p.Advice), Warnings: views.List(p.Warnings), Refusals: []PlanRefusal{},
+		Excluded: []PlanExclusion{}, NotListed: views.List(notListed), Advice: slices.Clone(views.List(p.Advice)), Warnings: slices.Clone(views.List(p.Warnings)), Refusals: []PlanRefusal{},
 		title: p.Title}
 	if !d.Refused && !p.DryRun {
 		d.Digest = &p.Digest
