@@ -211,7 +211,7 @@ func (s *Source) undated(r *backend.Reading, entries, of int) {
 	if entries == 0 {
 		return
 	}
-	s.problem(r, backend.ErrInvalid, s.target(cmp.Or(s.opt.AggregateURL, s.opt.URL)), fmt.Sprintf("%d entries carry times that are no times, or lie more than %v ahead of the server's own clock; "+
+	s.problem(r, backend.ErrInvalid, s.target(cmp.Or(s.opt.AggregateURL, s.opt.URL)), fmt.Sprintf("%d entries carry times that are no times, or are more than %v ahead of the server's own clock; "+
 		"those times are not used", entries, farFuture))
 	if 5*entries >= of && r.Degraded.IsEmpty() {
 		r.Degraded = backend.Textf("%d of %d workspaces have times that cannot be used: whether they work is not known", entries, of)
