@@ -258,10 +258,8 @@ func lifeCell(a *alerts.Alert, c *views.Snapshot) Cell {
 		return silencedCell(a.Silenced, c.Now)
 	case a.Acknowledged != nil:
 		return Cell{Text: backend.Textf("ack %s", a.Acknowledged.Owner), Tone: tone}
-	case a.State == alerts.StateFiring:
+	case a.State == alerts.StateFiring, a.State == alerts.StatePending: // a pending one has a glyph of its own
 		return Cell{Text: plain(age), Tone: tone}
-	case a.State == alerts.StatePending:
-		return Cell{Text: plain("pending " + age), Short: plain(age), Tone: tone}
 	}
 	return Cell{Text: plain(string(a.State) + " " + age), Tone: tone}
 }
