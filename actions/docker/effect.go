@@ -81,9 +81,15 @@ func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t action
 // loopPause is how long after an order that met a crash loop between two runs the next one is given.
 const loopPause = 50 * time.Millisecond
 
+// loops reports whether the container is in a crash loop of Podman.
+func (b *containerInfo) loops() bool { return b.Podman() && b.restarting && b.restarts > 0 }
+
+// mostStops is how often a crash loop of Podman is told to stop whose next run begins all the same.
+const mostStops = 5
+
 // inLoop gives an order again while Podman answers a crash loop with the status that says that nothing was done.
 func (m *mutatingClient) inLoop(ctx context.Context, b *containerInfo, status int, err error, missed int, once func() (int, error)) (int, error) {
-	if !b.Podman() || !b.restarting || b.restarts == 0 {
+	if !b.loops() {
 		return status, err
 	}
 	tick := time.NewTicker(loopPause)
@@ -113,7 +119,15 @@ func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.T
 	if status == http.StatusNotModified {
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("it had ended by itself")}
 	}
-	return m.after(ctx, t, err, stateExited)
+	done, err := m.after(ctx, t, err, stateExited)
+	// Podman may accept the stop of a run that ends by itself just then, and begin the next one all the same.
+	for n := 1; b.loops() && err == nil && !done.Proved && n < mostStops; n++ {
+		if status, err = once(); status == http.StatusNotModified {
+			err = nil // between two runs, or stopped: the next look tells
+		}
+		done, err = m.after(ctx, t, err, stateExited)
+	}
+	return done, err
 }
 
 func (m *mutatingClient) pause(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
