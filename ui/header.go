@@ -269,9 +269,12 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line
 	}
 	whole := wholeTabs(w, gap, screens, current)
 	for i, s := range screens {
-		tone, text := theme.Dim, fmt.Sprint(s.Number())
-		if i < whole || s == current {
-			text += " " + s.Name()
+		tone, text := theme.Dim, fmt.Sprint(s.Number())+" "+s.Name()
+		if i >= whole && s != current {
+			if i > whole && screens[i-1] != current {
+				continue
+			}
+			text = "…"
 		}
 		if s == current {
 			tone = theme.Accent
@@ -285,14 +288,17 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line
 	return l.String(), clock
 }
 
-// wholeTabs is how many screens from the left have their names, so that all numbers fit; the one that is shown always has it.
+// wholeTabs is how many screens from the left stand with number and name; the one that is shown always does, and the others are
+// a sign that there are more.
 func wholeTabs(w, gap int, screens []views.Screen, current views.Screen) int {
 	for whole := len(screens); whole > 0; whole-- {
 		used := 0
 		for i, s := range screens {
-			used += gap + 1
-			if i < whole || s == current {
-				used += 1 + kit.Width(s.Name())
+			switch {
+			case i < whole || s == current:
+				used += gap + 2 + kit.Width(s.Name())
+			case i == whole || screens[i-1] == current:
+				used += gap + 1
 			}
 		}
 		if used <= w {

@@ -279,7 +279,11 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.conclude("Its container could not start. %s.", d.fact("down"))
 		d.dont("Don't start it again before that: it fails the same way.")
 		if program := missingProgram(b.StartReason().String()); program != "" {
-			d.do("Its image has no %s. Use the right image, or correct the command.", backend.Clean(program, 160))
+			image := backend.Text("the right image")
+			if !b.Image.IsEmpty() {
+				image = backend.Textf("another image than %s", b.Image)
+			}
+			d.do("Its image has no %s. Use %s, or correct the command.", backend.Clean(program, 160), image)
 		} else {
 			d.do("Correct what the error names: image, command or mount.")
 		}

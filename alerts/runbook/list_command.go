@@ -52,7 +52,7 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 		d.do("End unused sessions, in the app that started them. It needs no deploy. %s", idle)
 		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration.", now)
 	default:
-		d.do("End unused sessions in their app: no deploy, but too few. Then raise max_instances%s and redeploy. It is in the platform's configuration. %s", now, idle)
+		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration. Until then end unused sessions, in their app. %s", now, idle)
 	}
 }
 

@@ -233,7 +233,7 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 		in   world
 		want string
 	}{
-		{few, "End unused sessions in their app: no deploy, but too few. Then raise max_instances (now 20) and redeploy. It is in the platform's configuration. 1 workspace is not used for over 30m: " + list},
+		{few, "Raise max_instances (now 20) and redeploy. It is in the platform's configuration. Until then end unused sessions, in their app. 1 workspace is not used for over 30m: " + list},
 		{many, fmt.Sprintf("End unused sessions, in the app that started them. It needs no deploy. %d workspaces are not used for over 30m: %s", waiting, list)},
 		{w, "Raise max_instances (now 20) and redeploy. It is in the platform's configuration. Or end sessions. No workspace is known to be unused for over 30m."},
 	} {

@@ -232,7 +232,7 @@ func (s *subjectView) refusedRefs(n int) backend.Safe {
 	case refused > 0:
 		return backend.Textf(" It cannot read %s of other versions.", plural(refused, "stored reference"))
 	case len(all.Versions) > 0 && all.Unversioned == 0 && all.Unreadable == 0:
-		return backend.Text(" No reference that is read has another version.")
+		return backend.Text(" All references that are read fit.")
 	}
 	return backend.Safe{}
 }
@@ -264,7 +264,11 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 	switch {
 	case d.is("schema"), d.SessionCount > 0 && !d.is("deleted") && !d.is("strict"):
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
-		d.conclude("This release cannot read the stored references of %s.", plural(d.SessionCount, "session"))
+		if low, high, ok := s.readable(); ok {
+			d.conclude("The running release reads only versions %d to %d. It cannot read the stored references of %s.", low, high, plural(d.SessionCount, "session"))
+		} else {
+			d.conclude("This release cannot read the stored references of %s.", plural(d.SessionCount, "session"))
+		}
 		if n, ok := s.fittingRelease(); ok {
 			d.do("Deploy an agent of schema %d: it reads versions %d to %d.%s", n, n-1, n+1, s.refusedRefs(n))
 		} else if v, ok := s.wanted(); ok {

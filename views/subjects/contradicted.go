@@ -22,7 +22,9 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	b, says := c.State.Sandbox(k), backend.Safe{}
 	effect := "nothing runs in " + what
 	if one {
-		effect = "nothing runs in it"
+		if effect = "nothing runs in it"; b != nil && !b.Session.IsZero() {
+			effect = "nothing runs in it: commands of its session fail"
+		}
 	}
 	if b != nil && (b.Class == backend.SandboxRunning || b.Class == backend.SandboxPaused) {
 		effect, says = broken(b, what, one), b.Reported

@@ -182,6 +182,26 @@ func otherState(x *alerts.Alert) string {
 	return " " + StateWord(x.State)
 }
 
+// alike counts the other alerts about one subject each that have the rule, the cause and the state of an alert, with the times of
+// the oldest and the newest: whether it goes on.
+func alike(a *alerts.Alert, c *views.Snapshot) string {
+	var list []*alerts.Alert
+	for _, x := range c.Board.Alerts {
+		if x != a && x.Rule == a.Rule && x.State == a.State && x.SubjectCount == 1 && x.Cause == a.Cause {
+			list = append(list, x)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(list, func(x, y *alerts.Alert) int { return began(x).Compare(began(y)) })
+	s := "; " + kit.Count(len(list), "other", "others") + " alike: " + Onset(list[0], c.Now)
+	if newest := Onset(list[len(list)-1], c.Now); len(list) > 1 && newest != Onset(list[0], c.Now) {
+		s += " to " + newest
+	}
+	return s
+}
+
 // longestName is how many cells the name of an alert's only subject gets.
 const longestName = 44
 
@@ -197,7 +217,7 @@ func scope(a *alerts.Alert, c *views.Snapshot) string {
 		s += " on " + a.Source
 	}
 	if one {
-		return s + ownerOf(a.Subjects[0].Key, c.State)
+		return s + ownerOf(a.Subjects[0].Key, c.State) + alike(a, c)
 	}
 	sessions := 0
 	for _, x := range all {

@@ -16,9 +16,9 @@ func (w *writer) since(a *alerts.Alert) {
 	}
 	if last := newest(a); !last.IsZero() && backend.Age(now.Sub(last)) != backend.Age(now.Sub(b.Latest)) && !near(b.Latest, last, now) {
 		if !b.Earliest.IsZero() {
-			text = "first " + text
+			text = "first one " + text
 		}
-		text += ", last " + backend.Age(now.Sub(last)) + " ago"
+		text += ", last one " + backend.Age(now.Sub(last)) + " ago"
 	}
 	w.Field("since", normal(text))
 	w.Keep(keepSince)
