@@ -105,7 +105,7 @@ func nowhere(failures []attempt, answered bool) error {
 		tried = append(tried, r+" at "+strings.Join(places[r], ", "))
 	}
 	if first == nil {
-		return &backend.Error{Kind: backend.ErrAbsent, Err: fmt.Errorf("no container engine answers here: %s. Start one, or set host", strings.Join(tried, "; "))}
+		return &backend.Error{Kind: backend.ErrAbsent, Err: fmt.Errorf("no container engine answers here. Start one, or set host or DOCKER_HOST. Tried: %s", strings.Join(tried, "; "))}
 	}
 	if kind == backend.ErrGone || kind == backend.ErrAbsent {
 		kind = backend.ErrUnreachable

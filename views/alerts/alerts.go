@@ -9,6 +9,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/kit"
@@ -87,9 +88,18 @@ func calm(f *views.Frame) *kit.Doc {
 	doc.Line(head)
 	doc.Blank()
 	one, many := s.Machines()
-	doc.Field("watched", kit.Span{Text: kit.Count(s.Workspaces, "workspace", "workspaces") + ", " +
-		kit.Count(s.Sandboxes, one, many) + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
+	watched := kit.Count(s.Sandboxes, one, many) + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")
+	if s.Framework {
+		watched = kit.Count(s.Workspaces, "workspace", "workspaces") + ", " + watched
+	}
+	doc.Field("watched", kit.Span{Text: watched})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
+	for _, h := range f.State.Sources {
+		if h.Status == fleet.StatusAbsent {
+			why, _, _ := strings.Cut(h.Error.String(), " Tried: ") // where is on 9 Sources
+			doc.Field("not found", kit.Span{Text: h.Key.Source + ": " + why})
+		}
+	}
 	label := "not evaluated"
 	all := blind(f)
 	for i, x := range all {
