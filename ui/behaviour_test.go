@@ -315,17 +315,22 @@ func TestPasteGoesToTextOnly(t *testing.T) {
 }
 
 func TestFocusOpensTheThing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		feed := newFeed(nil, nil)
-		s := open(t, feed, look{w: 80, h: 24, focus: "codesess_9100/box"})
-		feed.set(incident(time.Now()))
-		time.Sleep(150 * time.Millisecond)
-		s.settle()
-		if !strings.Contains(s.text(), "workspace codesess_9100/box") {
-			t.Errorf("focus:\n%s", s.text())
-		}
-		s.close()
-	})
+	for focus, want := range map[string]string{
+		"codesess_9100/box": "workspace codesess_9100/box", "ess_9100/bo": "workspace codesess_9100/box",
+		"no-such-subject": "no-such-subject is on no screen", "codesess_": "codesess_ is on no screen",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			feed := newFeed(nil, nil)
+			s := open(t, feed, look{w: 100, h: 24, focus: focus})
+			feed.set(incident(time.Now()))
+			time.Sleep(150 * time.Millisecond)
+			s.settle()
+			if !strings.Contains(s.text(), want) {
+				t.Errorf("%s:\n%s", focus, s.text())
+			}
+			s.close()
+		})
+	}
 }
 
 // Any keys in any order: no panic, lines of the right width, and the cursor never changes its row by itself.

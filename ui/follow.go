@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/keys"
 )
@@ -114,7 +115,11 @@ func (m *Model) seek() {
 			return
 		}
 	}
-	m.remark("waiting for " + backend.Clean(m.focus, 60).String() + ": no source has shown it yet")
+	text := "waiting for " + backend.Clean(m.focus, 60).String() + ": no source has shown it yet"
+	if !slices.ContainsFunc(m.state.Sources, func(h *fleet.SourceHealth) bool { return h.Status == fleet.StatusStarting }) {
+		text = backend.Clean(m.focus, 60).String() + " is on no screen: no source that was read shows one subject of this id"
+	}
+	m.remark(text)
 }
 
 // goOn lets the screen go on with a long filter between two messages.

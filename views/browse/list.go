@@ -300,14 +300,29 @@ func (l *List[R]) nextSort() {
 	l.table.SetOrder(l.order(), l.reverse)
 }
 
+// focus opens the row with an id or name, or the only one of which it is a part.
 func (l *List[R]) focus(id string, f *views.Frame) views.Outcome {
+	var part backend.Key
+	parts := 0
+	l.cur.SetSnapshot(f.Snapshot)
+	open := func(k backend.Key) views.Outcome {
+		l.table.Seek(k)
+		l.settled = true
+		return views.Outcome{Open: k}
+	}
 	for row := range l.cfg.Set.All(f.Snapshot) {
 		k := l.cfg.Set.Key(row)
-		if k.Path().Raw() == id || k.ID.Raw() == id {
-			l.table.Seek(k)
-			l.settled = true
-			return views.Outcome{Open: k}
+		l.cur.Row = row
+		name, _ := l.cur.Field(k.Kind.Spec().Name)
+		if k.Path().Raw() == id || k.ID.Raw() == id || name == id {
+			return open(k)
 		}
+		if strings.Contains(k.Path().Raw(), id) || name != "" && strings.Contains(name, id) {
+			part, parts = k, parts+1
+		}
+	}
+	if parts == 1 {
+		return open(part)
 	}
 	return views.Outcome{}
 }
