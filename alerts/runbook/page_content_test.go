@@ -246,8 +246,8 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 // The step names the release that reads the references, where the error tells which versions this one reads.
 func TestTheReleaseThatReadsTheReferencesIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy an agent of schema 3: it reads versions 2 to 4.",
-		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy an agent of schema 2: it reads versions 1 to 3.",
+		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy a release of schema 3: it reads versions 2 to 4.",
+		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy a release of schema 2: it reads versions 1 to 3.",
 		"ref schemaVersion 7 is outside the supported range 1-5": "Roll forward to a release that reads schema version 7.",
 	} {
 		d := world{workspaces: []*backend.Workspace{failed("s1", "box", "WorkspaceFailedError: "+text)}}.diagnose("6", wsKey("s1", "box"))

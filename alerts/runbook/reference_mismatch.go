@@ -232,7 +232,7 @@ func (s *subjectView) refusedRefs(n int) backend.Safe {
 	case refused > 0:
 		return backend.Textf(" It cannot read %s of other versions.", plural(refused, "stored reference"))
 	case len(all.Versions) > 0 && all.Unversioned == 0 && all.Unreadable == 0:
-		return backend.Text(" All references that are read fit.")
+		return backend.Text(" It reads all references that are known.")
 	}
 	return backend.Safe{}
 }
@@ -270,7 +270,7 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 			d.conclude("This release cannot read the stored references of %s.", plural(d.SessionCount, "session"))
 		}
 		if n, ok := s.fittingRelease(); ok {
-			d.do("Deploy an agent of schema %d: it reads versions %d to %d.%s", n, n-1, n+1, s.refusedRefs(n))
+			d.do("Deploy a release of schema %d: it reads versions %d to %d.%s", n, n-1, n+1, s.refusedRefs(n))
 		} else if v, ok := s.wanted(); ok {
 			d.do("Roll forward to a release that reads schema version %d. A release reads one version below and one above its own.", v)
 		} else {

@@ -266,7 +266,7 @@ func closeCure(errno string) backend.Literal {
 	return "Fix what the log line names. Mostly it is a subprocess that still writes, or files that their owner may not write."
 }
 
-const listUnused = "Run: sandglass clean --dry-run. Remove only what it lists. That does not stop the cause."
+const listUnused = "Run: sandglass clean --dry-run. Without --dry-run it asks, and removes only those. That does not stop the cause."
 
 func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray bool) {
 	switch {

@@ -57,6 +57,10 @@ func (d *Diagnosis) ask(err string) {
 	for i, step := range d.Do {
 		text := step.String()
 		for _, command := range []string{"curl -i ADDRESS", "curl -I ADDRESS"} {
+			where := where
+			if u, err := url.Parse(where); err == nil && strings.Contains(command, "-I") { // whether the service answers, whatever was asked of it
+				where = strings.TrimSuffix(where, u.EscapedPath())
+			}
 			if where != "" {
 				text = strings.Replace(text, command, strings.Replace(command, "ADDRESS", where, 1), 1)
 			} else {

@@ -70,9 +70,13 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 	on := func(planes ...backend.Plane) bool {
 		return slices.ContainsFunc(failed, func(v backend.Verdict) bool { return slices.Contains(planes, v.Plane) })
 	}
+	in := what
+	if one {
+		in = "it"
+	}
 	switch {
 	case is(backend.FailServerFrozen):
-		return "no command begins or goes on in " + what
+		return "no command begins or goes on in " + in
 	case is(backend.FailMountGone):
 		return "the working directory of " + what + " has none of the files of its mount"
 	case is(backend.FailUnauthorised) && exec.Outcome == backend.OutcomeOK: // the engine enters it as root, and the user may not list it
@@ -85,9 +89,9 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 		}
 		return "commands in the working directory of " + what + " fail"
 	case is(backend.FailExecTimeout, backend.FailExecStuckQueued):
-		return "commands in " + what + " do not end or do not begin"
+		return "commands in " + in + " do not end or do not begin"
 	case on(backend.PlaneExec):
-		return "commands in " + what + " fail"
+		return "commands in " + in + " fail"
 	case on(backend.PlaneList, backend.PlaneRead):
 		return "files of " + what + " cannot be read"
 	case len(failed) > 0:

@@ -102,7 +102,7 @@ func TestSinceTellsFirstAndLast(t *testing.T) {
 	many := &alerts.Alert{State: alerts.StateFiring, SubjectCount: 2, Bounds: at(42 * time.Minute), Subjects: []alerts.Subject{{Bounds: at(42 * time.Minute)}, {Bounds: at(16 * time.Minute)}}}
 	one := &alerts.Alert{State: alerts.StateFiring, SubjectCount: 1, Bounds: alerts.Bounds{Earliest: noon.Add(-45 * time.Minute), Latest: noon.Add(-6 * time.Minute)}, Subjects: []alerts.Subject{{}}}
 	for a, want := range map[*alerts.Alert]string{
-		many: "first one 42m ago (11:18:00Z), last one 16m ago",
+		many: "first 42m ago (11:18:00Z), newest 16m ago",
 		one:  "6m to 45m ago (between 11:15:00Z and 11:54:00Z)",
 	} {
 		c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{a}})

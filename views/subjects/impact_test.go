@@ -146,7 +146,7 @@ func TestImpactOfAContradiction(t *testing.T) {
 		want    string
 	}{
 		{backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing}, "/workspace", `the files of /workspace are missing, and a repair brings none back; commands there fail; a still says "running"`},
-		{backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed}, "", `commands in 1 sandbox fail; a still says "running"`},
+		{backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed}, "", `commands in it fail; a still says "running"`},
 		{backend.Verdict{Plane: backend.PlaneRead, Outcome: backend.OutcomeFailed}, "", `files of 1 sandbox cannot be read; a still says "running"`},
 		{backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK}, "", "not known: no command was tried since its restart"},
 	} {

@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -16,9 +17,9 @@ func (w *writer) since(a *alerts.Alert) {
 	}
 	if last := newest(a); !last.IsZero() && backend.Age(now.Sub(last)) != backend.Age(now.Sub(b.Latest)) && !near(b.Latest, last, now) {
 		if !b.Earliest.IsZero() {
-			text = "first one " + text
+			text = strings.TrimSpace("first "+a.Subjects[0].Key.Kind.Spec().Name) + " " + text
 		}
-		text += ", last one " + backend.Age(now.Sub(last)) + " ago"
+		text += ", newest " + backend.Age(now.Sub(last)) + " ago"
 	}
 	w.Field("since", normal(text))
 	w.Keep(keepSince)
