@@ -179,15 +179,13 @@ func (e *Engine) Container(name string, c container.Config, h container.HostConf
 	return res.ID
 }
 
-// Remove removes a container that may be gone. Podman refuses it where a run of a crash loop ends just then.
+// Remove removes a container that may be gone. Podman refuses it where a run of a crash loop ends just then, and Docker where
+// a process still writes into its file system.
 func (e *Engine) Remove(id string) (err error) {
 	for range 20 {
 		_, err = e.API.ContainerRemove(context.Background(), id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		if err == nil || errdefs.IsNotFound(err) {
 			return nil
-		}
-		if e.Kind == Docker {
-			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
