@@ -226,7 +226,7 @@ func (x *examination) asked(out *Route, all []exchange) {
 		switch {
 		case e.status == 401 || e.status == 403:
 			out.May, out.Problem = MayNotRead, backend.Textf("answers %d: the credential or this user may not read it", e.status)
-		case e.status == 404: // which many routes answer for what is not there
+		case e.status == 404 || e.status == 409: // which many routes answer for what is not there, or is changing just then
 		case e.status >= 400:
 			out.Problem = backend.Textf("answers %d", e.status)
 		case e.isHTML():
