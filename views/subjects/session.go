@@ -39,7 +39,7 @@ func Sessions() *Set[*backend.Session] {
 					}
 					return k
 				}},
-			{Name: "status", Title: "STATUS", Help: "the list route's own word", Min: 8, Ideal: 10, Priority: 1,
+			{Name: "status", Title: "STATUS", Help: "the list route's own word", Min: 8, Ideal: 14, Priority: 1,
 				Cell: func(s row, _ *views.Snapshot) Cell { return sessionStatus(s) },
 				Sort: func(s row, _ *views.Snapshot) SortKey { return sortText(s.Status.String()) }},
 			{Name: "driver", Title: "DRIVER", Help: "of a Hub's session: since when a driver leads it, or for how long at least none did", Min: 9, Ideal: 14, Priority: 2, Descending: true,
