@@ -136,9 +136,25 @@ func (s *Station) remember(given string, engine *alerts.Engine) {
 func (s *Station) shareClaims() {
 	for i := range s.Sources {
 		if c, is := s.Sources[i].Source.(backend.Claimer); is && s.store != nil {
-			c.Claims(func(name string, every time.Duration) bool { return s.store.Claim(name, s.app.Now(), every) })
+			c.Claims(claims{s.store, s.app.Now})
 		}
 	}
+}
+
+// claims are those of a state directory.
+type claims struct {
+	store *alerts.StateStore
+	now   func() time.Time
+}
+
+func (c claims) Claim(name string, every time.Duration) (due bool, last time.Time) {
+	return c.store.Claim(name, c.now(), every)
+}
+
+func (c claims) Tell(name string, found backend.Verdict) { c.store.Tell(name, c.now(), found) }
+
+func (c claims) Told(name string) (found backend.Verdict, known bool) {
+	return c.store.Told(name, c.now())
 }
 
 // Operator makes the operator of one more viewer, who is the person at this program.

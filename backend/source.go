@@ -44,10 +44,18 @@ type Listener interface {
 	Listen([]Report)
 }
 
-// Claimer is a source that does something which all processes of a state directory together do rarely. due reports whether it
-// is due, and notes that it is done now.
+// Claims are what all processes of a state directory together do rarely, and what they found by it.
+type Claims interface {
+	// Claim reports whether something is due, and notes that it is done now. Where it is not, last is when it was done.
+	Claim(name string, every time.Duration) (due bool, last time.Time)
+	// Tell keeps what was found for the other processes, and Told is what one of them found last.
+	Tell(name string, found Verdict)
+	Told(name string) (found Verdict, known bool)
+}
+
+// Claimer is a source that does something which all processes of a state directory together do rarely.
 type Claimer interface {
-	Claims(due func(name string, every time.Duration) bool)
+	Claims(Claims)
 }
 
 // Closer is a source that holds connections or processes.

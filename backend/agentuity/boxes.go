@@ -123,14 +123,23 @@ func (p *poll) doubtful() (out []backend.ID, inTrouble int) {
 	return out, inTrouble
 }
 
-// ask asks a route of a sandbox in its region. A region that says that another one has it (421) is believed once, where that
-// one is configured.
+// ask asks a route of a sandbox in its region.
 func (p *poll) ask(ctx context.Context, b *box, route, path string, query url.Values) (*answer, *failure) {
-	in := p.s.regionOf(b)
-	a, f := p.askIn(ctx, in, route, path, query)
-	if f != errLater {
-		in.answers.add(counted{p.s.deps.Now(), b.id, f != nil && f.status >= 500})
+	if !p.pay(b) {
+		return nil, errLater
 	}
+	return p.askPaid(ctx, b, route, path, query)
+}
+
+// pay takes one request to the region of a sandbox out of the budget.
+func (p *poll) pay(b *box) bool { return p.s.regionOf(b).place.budget.Wait(p.slice) }
+
+// askPaid asks where the budget has room. A region that says that another one has the sandbox (421) is believed once, where
+// that one is configured.
+func (p *poll) askPaid(ctx context.Context, b *box, route, path string, query url.Values) (*answer, *failure) {
+	in := p.s.regionOf(b)
+	a, f := in.place.get(ctx, route, path, query)
+	in.answers.add(counted{p.s.deps.Now(), b.id, f != nil && f.status >= 500})
 	if !f.is(http.StatusMisdirectedRequest) {
 		return a, f
 	}

@@ -49,7 +49,7 @@ type Source struct {
 	newest   time.Time // the newest event that was told
 	polls    int
 
-	claim func(name string, every time.Duration) bool // nil: this process is alone
+	claims backend.Claims // nil: this process is alone
 
 	mu       sync.Mutex
 	alerting map[backend.ID]bool // sandboxes
@@ -213,7 +213,7 @@ func (s *Source) Listen(all []backend.Report) {
 }
 
 // Claims has the lists of directories counted together with those of other processes.
-func (s *Source) Claims(due func(name string, every time.Duration) bool) { s.claim = due }
+func (s *Source) Claims(c backend.Claims) { s.claims = c }
 
 // Resume goes on with what a former process saw first, and until when it told events.
 func (s *Source) Resume(marks []backend.Bookmark) {

@@ -18,8 +18,9 @@ const (
 	suspectFor   = 15 * time.Minute // how long a suspicion keeps a sandbox urgent
 	settled      = 15 * time.Second // how long after a suspend a list may still call the sandbox live
 	claimAgain   = 30 * time.Second // after another process listed it
-	listsAtOnce  = 4                // directories that one poll lists
-	manyEntries  = 4                // a directory that had at least so many lost most of them where a quarter is left
+	toldEvery    = 100 * time.Millisecond
+	listsAtOnce  = 4 // directories that one poll lists
+	manyEntries  = 4 // a directory that had at least so many lost most of them where a quarter is left
 )
 
 // suspicion is why a sandbox may be broken, and when it was last looked into.
@@ -32,6 +33,9 @@ type suspicion struct {
 
 // since reports whether a reason is fresh.
 func (x *suspicion) since(now time.Time) bool { return !x.at.IsZero() && now.Sub(x.at) < suspectFor }
+
+// open reports whether a reason is fresh and the directory was not listed for it.
+func (x *suspicion) open(now time.Time) bool { return x.since(now) && x.at.After(x.served) }
 
 // raise notes a reason.
 func (x *suspicion) raise(at time.Time, why backend.Safe) {
@@ -154,6 +158,7 @@ func (b *box) odd() (at time.Time, why backend.Safe, is bool) {
 // lookAtSuspects lists one directory of each live sandbox that gives a new reason, at most every suspectEvery.
 func (p *poll) lookAtSuspects() {
 	p.suspects()
+	p.takeTold()
 	due := p.dueSuspects()
 	var jobs []job
 	for _, b := range due[:min(len(due), listsAtOnce)] {
@@ -161,6 +166,36 @@ func (p *poll) lookAtSuspects() {
 	}
 	p.run(jobs)
 }
+
+// takeTold takes over what other processes found when they listed the directories of suspects.
+func (p *poll) takeTold() {
+	if p.s.claims == nil {
+		return
+	}
+	for _, b := range p.s.boxes {
+		if live(b.status) && b.suspect.open(p.now) {
+			if v, told := p.s.claims.Told(p.s.listClaim(b)); told {
+				p.told(b, v)
+			}
+		}
+	}
+}
+
+// told takes over what another process found when it listed a directory. It counts as long as the sandbox did not start since.
+func (p *poll) told(b *box, v backend.Verdict) {
+	known, has := find(b.checks, backend.PlaneList)
+	now := p.s.deps.Now() // it may have been found during this poll
+	if v.Plane != backend.PlaneList || v.At.After(now) || now.Sub(v.At) > suspectEvery || v.At.Before(b.startedAt().Or(time.Time{})) || has && !v.At.After(known.At) {
+		return
+	}
+	b.observe(v)
+	if b.suspect.listed = v.At; !v.At.Before(b.suspect.at) {
+		b.suspect.served = b.suspect.at
+	}
+}
+
+// listClaim is under which name the processes of a state directory together list the directory of a sandbox.
+func (s *Source) listClaim(b *box) string { return "list " + s.deps.ID + " " + b.id.Raw() }
 
 // dueSuspects are the sandboxes whose directory is to be listed, the longest suspect first.
 func (p *poll) dueSuspects() (due []*box) {
@@ -172,7 +207,7 @@ func (p *poll) dueSuspects() (due []*box) {
 		if at, known := p.s.seen[listedMark(b.id)]; known && at.After(x.listed) && !at.After(p.now) {
 			x.listed = at // by a former process
 		}
-		if live(b.status) && x.since(p.now) && x.at.After(x.served) && (x.listed.IsZero() || p.now.Sub(x.listed) >= suspectEvery) {
+		if live(b.status) && x.open(p.now) && (x.listed.IsZero() || p.now.Sub(x.listed) >= suspectEvery) {
 			due = append(due, b)
 		}
 	}
@@ -189,11 +224,21 @@ func (p *poll) listDirectory(b *box) job {
 				return nil // the list that calls it live is older
 			}
 		}
-		if p.s.claim != nil && !p.s.claim("list "+p.s.deps.ID+" "+b.id.Raw(), suspectEvery) {
-			return func() { b.suspect.listed = p.now.Add(claimAgain - suspectEvery) } // by another process
+		if !p.pay(b) {
+			return nil // a claim would bar it for all
+		}
+		if p.s.claims != nil {
+			if due, last := p.s.claims.Claim(p.s.listClaim(b), suspectEvery); !due { // another process lists it
+				v, told := p.awaitTold(b, last)
+				return func() {
+					if b.suspect.listed = p.now.Add(claimAgain - suspectEvery); told {
+						p.told(b, v)
+					}
+				}
+			}
 		}
 		began := p.s.deps.Now()
-		a, f := p.ask(ctx, b, "fs/list", "/fs/list/"+url.PathEscape(b.id.Raw()), query)
+		a, f := p.askPaid(ctx, b, "fs/list", "/fs/list/"+url.PathEscape(b.id.Raw()), query)
 		if f == errLater {
 			return nil
 		}
@@ -204,6 +249,27 @@ func (p *poll) listDirectory(b *box) job {
 			v := p.listVerdict(b, a, f)
 			v.At, v.Took = at, at.Sub(began)
 			b.observe(v)
+			if p.s.claims != nil {
+				p.s.claims.Tell(p.s.listClaim(b), v)
+			}
+		}
+	}
+}
+
+// awaitTold waits for what another process finds that began to list a directory just now, so that a command that reads once
+// concludes the same.
+func (p *poll) awaitTold(b *box, began time.Time) (backend.Verdict, bool) {
+	for {
+		v, told := p.s.claims.Told(p.s.listClaim(b))
+		if told || p.s.polls > firstPolls || p.s.deps.Now().Sub(began) > p.s.deps.Deadline {
+			return v, told
+		}
+		pause := time.NewTimer(toldEvery)
+		select {
+		case <-p.slice.Done():
+			pause.Stop()
+			return v, false
+		case <-pause.C:
 		}
 	}
 }

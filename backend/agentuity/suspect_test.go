@@ -410,27 +410,89 @@ func TestADriverThatANudgeDidNotFind(t *testing.T) {
 	}
 }
 
-// TestProcessesListTogether: a directory that another process of the state directory listed is left alone.
+// shared are the claims of a state directory with another process.
+type shared struct {
+	t     *testing.T
+	free  bool
+	last  time.Time
+	found map[string]backend.Verdict
+}
+
+func (s *shared) Claim(name string, every time.Duration) (bool, time.Time) {
+	if every != suspectEvery || name != "list agentuity "+zombieID {
+		s.t.Errorf("claims %s for %v", name, every)
+	}
+	return s.free, s.last
+}
+
+func (s *shared) Tell(name string, found backend.Verdict) { s.found[name] = found }
+
+func (s *shared) Told(name string) (backend.Verdict, bool) {
+	v, known := s.found[name]
+	return v, known
+}
+
+// TestProcessesListTogether: a directory that another process of the state directory listed is left alone, and what that process
+// found is known to this one too. What this one finds it tells.
 func TestProcessesListTogether(t *testing.T) {
+	name := "list agentuity " + zombieID
 	w := newWorld(t, nil)
-	free := false
-	w.src.Claims(func(name string, every time.Duration) bool {
-		if every != suspectEvery || name != "list agentuity "+zombieID {
-			t.Errorf("claims %s for %v", name, every)
-		}
-		return free
-	})
+	both := &shared{t: t, found: map[string]backend.Verdict{}}
+	w.src.Claims(both)
 	for range 12 {
 		w.poll()
 	}
 	if got := w.requests("/fs/list/"); len(got) > 0 {
 		t.Errorf("listed %v", got)
 	}
-	free = true
-	for range 7 {
+	both.found[name] = backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailMountGone, What: backend.Text("its mount is gone"), At: w.clock.Now()}
+	if v := verdictOf(t, sandboxOf(t, w.poll(), zombieID), backend.PlaneList); v.Kind != backend.FailMountGone || len(w.requests("/fs/list/")) > 0 {
+		t.Errorf("what the other process found: %+v", v)
+	}
+	delete(both.found, name)
+	both.free = true
+	for range 70 { // until the next one is due, and a new reason for it
+		w.set("GET /api/hub/session/"+zombieHub, ok(strings.ReplaceAll(string(readSample(t, "hub_session_error").Response.Body), "120000ms", "120001ms")))
 		w.poll()
 	}
 	if got := w.requests("/fs/list/"); len(got) != 1 {
 		t.Errorf("listed %v", got)
 	}
+	if v := both.found[name]; v.Kind != backend.FailMountGone || v.Plane != backend.PlaneList {
+		t.Errorf("told %+v", v)
+	}
+}
+
+// TestACommandAwaitsWhatAnotherProcessLists: while another process lists a directory, a process that only begins waits for it, so
+// that both conclude the same. What that process found before the sandbox started again is nothing any more.
+func TestACommandAwaitsWhatAnotherProcessLists(t *testing.T) {
+	w := newWorld(t, nil)
+	both := &late{shared: shared{t: t, found: map[string]backend.Verdict{}}, after: 3}
+	both.last = w.clock.Now()
+	both.when = func() time.Time { w.clock.Add(time.Millisecond); return w.clock.Now() } // during its poll
+	w.src.Claims(both)
+	if r := w.poll(); both.after > 0 {
+		t.Errorf("%d more looks", both.after)
+	} else if v := verdictOf(t, sandboxOf(t, r, zombieID), backend.PlaneList); v.Kind != backend.FailMountGone {
+		t.Errorf("it concludes from %+v", v)
+	}
+	b := &box{woke: w.clock.Now().Add(time.Second), suspect: suspicion{at: w.clock.Now()}}
+	p := &poll{s: w.src, now: w.clock.Now().Add(time.Minute)}
+	if p.told(b, backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, At: w.clock.Now()}); len(b.checks) > 0 {
+		t.Errorf("of a former life: %+v", b.checks)
+	}
+}
+
+// late is another process that tells what it found when it was asked for it so many times.
+type late struct {
+	shared
+	after int
+	when  func() time.Time
+}
+
+func (l *late) Told(string) (backend.Verdict, bool) {
+	if l.after--; l.after > 0 {
+		return backend.Verdict{}, false
+	}
+	return backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailMountGone, At: l.when()}, true
 }
