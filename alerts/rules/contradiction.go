@@ -65,7 +65,8 @@ type failedPlane struct {
 	First  time.Time           `json:"first,omitzero"` // steady: when it was first read
 	Times  int                 `json:"times"`          // how many observations found it
 	Former bool                `json:"former,omitempty"`
-	Ran    bool                `json:"ran,omitempty"` // a command found it: only another one ends it
+	Ran    bool                `json:"ran,omitempty"`  // a command found it: only another one ends it
+	Until  time.Time           `json:"until,omitzero"` // of what a hub's line said: when it counts no more
 }
 
 type contradiction struct {

@@ -60,7 +60,16 @@ func (r *contradiction) signals(env *alerts.Env, b *backend.Sandbox, n *contradi
 		}
 		n.Failed = append(n.Failed, f)
 	}
-	if at, what, is := oddResume(env, b); !is || !reportedLive(b) || worksSince(env, b, at) {
+	keep := func(p backend.Plane) {
+		for _, f := range was {
+			if f.Plane == p {
+				n.Failed = append(n.Failed, f)
+			}
+		}
+	}
+	if at, what, is := oddResume(env, b); b.LifecycleAt.IsZero() && reportedLive(b) && !n.Odd.IsZero() && !worksSince(env, b, n.Odd) {
+		keep(signalResume) // its events were not read since the restart
+	} else if !is || !reportedLive(b) || worksSince(env, b, at) {
 		n.Odd = time.Time{}
 	} else {
 		if n.Odd.IsZero() {
@@ -80,10 +89,16 @@ func (r *contradiction) signals(env *alerts.Env, b *backend.Sandbox, n *contradi
 			} else {
 				raise(signalJob, since, backend.Textf("job %s is %s since at least %s", j.Key.ID.Safe(), j.Reported, env.Clock(since)))
 			}
+		} else if b.WorkAt.IsZero() && !hasJobs(env, b) {
+			keep(signalJob) // its jobs were not read since the restart
 		}
 		if x, until, is := hubLine(env, b); is {
 			later(until)
 			raise(signalHub, env.Ours(x.At), backend.Textf("its hub says: %s", backend.Clean(x.Text.String(), 160)))
+			n.Failed[len(n.Failed)-1].Until = env.Display(until)
+		} else if i := slices.IndexFunc(was, func(f failedPlane) bool { return f.Plane == signalHub }); i >= 0 && env.Display(env.Now).Before(was[i].Until) && !drivenSince(b, was[i].At) {
+			later(env.Ours(was[i].Until)) // a process before this one read its line
+			keep(signalHub)
 		}
 	}
 	if len(b.Views) > 1 {
@@ -141,6 +156,20 @@ func pendingJob(env *alerts.Env, b *backend.Sandbox) *backend.Job {
 		}
 	}
 	return oldest
+}
+
+func hasJobs(env *alerts.Env, b *backend.Sandbox) bool {
+	for range env.State.Jobs.Of(backend.KindJob, b.Key.Source, b.Key.ID) {
+		return true
+	}
+	return false
+}
+
+// drivenSince reports whether a driver was seen after a time, or the sandbox started.
+func drivenSince(b *backend.Sandbox, at time.Time) bool {
+	o, _ := b.Proved()
+	driver, _ := o.Of(backend.PlaneDriver)
+	return driver.Outcome == backend.OutcomeOK && driver.At.After(at) || b.StartedAt.Or(time.Time{}).After(at)
 }
 
 // reportsOf are what log lines said lately of a sandbox or its session, the oldest first.

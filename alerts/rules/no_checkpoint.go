@@ -87,6 +87,9 @@ func (r *noCheckpoint) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	}
 	suspended, _ := b.Latest(backend.LifecycleSuspended)
 	late := !suspended.At.IsZero() && n.At.Sub(suspended.At) >= r.stored
+	if !n.At.IsZero() && !n.Lost && b.LifecycleAt.IsZero() {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its events are not read yet"), Note: alerts.NoteOf(&n)}
+	}
 	if n.At.IsZero() || !n.Lost && !late {
 		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&n)}
 	}

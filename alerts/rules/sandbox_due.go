@@ -107,6 +107,9 @@ func (r *reapedSoon) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) ale
 	if !ok || !b.Judged() || !onPlatform(b) {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
+	if b.ReapedAt.IsZero() && b.Class == backend.SandboxAsleep && b.LifecycleAt.IsZero() {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its events are not read yet")}
+	}
 	if b.ReapedAt.IsZero() || b.Class != backend.SandboxAsleep {
 		return alerts.Verdict{Outcome: alerts.False}
 	}

@@ -43,6 +43,9 @@ func (r *wakeFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) ale
 	b := env.State.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: s.Key.Source, ID: s.Hub.Sandbox})
 	gone := s.Hub.Sandbox.IsZero() || b != nil && !reportedLive(b) // it has nothing that could be driven
 	gaveUp, waits := gaveUp(s), waking(s)
+	if word := strings.ToLower(s.Status.String()); !gone && !gaveUp && s.Hub.Error.IsEmpty() && !s.Hub.Driver.IsKnown() && (word == "error" || word == "failed" || word == "creating" || word == "resuming") {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its error and participants are not read yet")}
+	}
 	if gone || s.Hub.Driver.Or(false) || strings.EqualFold(s.Hub.Bucket.String(), "history") || !gaveUp && !waits {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
