@@ -23,27 +23,38 @@ import (
 type ConsoleOptions struct {
 	Focus string // id to begin with, as `check` and `get` print it; empty: none
 	Armed bool   // it may act from the beginning: the demo
+	// Instead is what gives output without a screen; empty: the commands that read.
+	Instead string
 }
 
 // NoScreenError says that the terminal cannot show the console, which did not begin.
-type NoScreenError struct{ Why string }
+type NoScreenError struct {
+	Why     string
+	Instead string // what gives output without a screen
+}
 
 func (e *NoScreenError) Error() string {
-	return "this terminal cannot show the console (" + e.Why + "). For output without a screen use sandglass check; " +
-		"where the terminal can do more, set TERM: TERM=xterm-256color sandglass"
+	return "this terminal cannot show the console (" + e.Why + "). Without a screen: " + e.Instead +
+		". Where the terminal can do more, set TERM first: export TERM=xterm-256color"
 }
+
+// What gives output without a screen: of the configured sources, and of the demo.
+const (
+	withoutScreen = "sandglass check, or sandglass get KIND"
+	demoHeadless  = "sandglass demo --headless --write-config FILE, and other commands with --config FILE"
+)
 
 // Console shows a Station until its operator leaves it or ctx ends. It does not close the Station.
 func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
-		return errors.New("there is no terminal to draw on; for output without a screen use sandglass check or sandglass get")
+		return errors.New("there is no terminal to draw on. Without a screen: " + cmp.Or(o.Instead, withoutScreen))
 	}
 	if t := a.Getenv("TERM"); runtime.GOOS != "windows" && (t == "" || t == "dumb") {
 		is := "TERM is not set"
 		if t != "" {
 			is = "TERM=" + t
 		}
-		return &NoScreenError{Why: is}
+		return &NoScreenError{Why: is, Instead: cmp.Or(o.Instead, withoutScreen)}
 	}
 	s.onState = boundedGarbage(a.Getenv)
 	var problems problemList
@@ -69,12 +80,12 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	err = s.show(ctx, operator, viewer, ui.Terminal{In: os.Stdin, Out: os.Stdout})
 	crash := (*CrashError)(nil)
 	if errors.As(err, &crash) {
-		lastWords(crash.Acting, crash.Panic.Reason, crash.File)
+		lastWords(crash.Acting, s.flags(), crash.Panic.Reason, crash.File)
 	}
 	hangUp(s.Control)
 	interrupted := ctx.Err() != nil
 	stop()
-	problems.print()
+	problems.print(s.flags())
 	if crash != nil {
 		os.Exit(ExitCrash)
 	}

@@ -29,20 +29,21 @@ type Crash struct {
 	watched bool                 // signals that end the process are waited for
 	dir     string               // where a crash file goes; empty: the temporary directory
 	control *actions.Control     // nil: nothing can act
+	flags   string               // of this run, for the commands that are named
 }
 
 // screen is a terminal that a viewer's program draws on.
 type screen struct{ restore func() }
 
-// screenUp says how to restore one more terminal, where a crash file goes, and what acts.
-func (c *Crash) screenUp(s *screen, dir string, control *actions.Control) {
+// screenUp says how to restore one more terminal of a Station.
+func (c *Crash) screenUp(s *screen, of *Station) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.screens == nil {
 		c.screens = map[*screen]struct{}{}
 	}
 	c.screens[s] = struct{}{}
-	c.dir, c.control = dir, control
+	c.dir, c.control, c.flags = of.StateDir, of.Control, of.flags()
 	if !c.watched {
 		c.watched = true
 		ended := make(chan os.Signal, 1)
@@ -60,7 +61,7 @@ func (c *Crash) signalled(s os.Signal) {
 	defer c.mu.Unlock()
 	c.restore()
 	fmt.Fprintf(os.Stderr, "sandglass: ended by the signal %q, %s\nnext: start it again. What it was doing is in %s\n",
-		s, changed(c.acts()), c.write(c.dir, "signal", s, stacks))
+		s, changed(c.acts(), c.flags), c.write(c.dir, "signal", s, stacks))
 	code := ExitCrash
 	if n, ok := s.(syscall.Signal); ok {
 		code = 128 + int(n)
@@ -83,7 +84,7 @@ func (c *Crash) Handle(name string, reason any, stack []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.restore()
-	lastWords(c.acts(), reason, c.write(c.dir, name, reason, stack))
+	lastWords(c.acts(), c.flags, reason, c.write(c.dir, name, reason, stack))
 	os.Exit(ExitCrash)
 }
 
@@ -134,16 +135,16 @@ func writeNew(path, text string) error {
 }
 
 // changed says whether something outside may be half changed.
-func changed(acting bool) string {
+func changed(acting bool, flags string) string {
 	if acting {
-		return "while a plan was being carried out; sandglass audit show says how far it came"
+		return backend.CommandsWith("while a plan was being carried out; sandglass audit show says how far it came", flags)
 	}
 	return "nothing outside it was being changed"
 }
 
 // lastWords tell of a panic on a terminal that is restored.
-func lastWords(acting bool, reason any, where string) {
-	fmt.Fprintf(os.Stderr, "sandglass: it crashed, %s: %s\nnext: please report what is in %s\n", changed(acting), backend.Textf("%v", reason), where)
+func lastWords(acting bool, flags string, reason any, where string) {
+	fmt.Fprintf(os.Stderr, "sandglass: it crashed, %s: %s\nnext: please report what is in %s\n", changed(acting, flags), backend.Textf("%v", reason), where)
 }
 
 // CrashError says that the program of one viewer panicked, after its terminal was restored.

@@ -18,6 +18,7 @@ type DemoOptions struct {
 	WriteConfig string // file to write the configuration of the demo to; empty: none
 	StateDir    string // as given by --state-dir; empty: the demo's own
 	Focus       string
+	Flags       string // with which other commands look at this fleet, as a printed command repeats them
 	ReadOnly    bool
 }
 
@@ -57,12 +58,12 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) error {
 	}
 	c.File = ""   // it was read from none
 	c.Digest = "" // its ports are others at each start, and that is not a change worth a marker
-	s, err := a.Open(StationOptions{Config: c, StateDir: o.StateDir, ReadOnly: o.ReadOnly})
+	s, err := a.Open(StationOptions{Config: c, StateDir: o.StateDir, Flags: o.Flags, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return a.Console(ctx, s, ConsoleOptions{Focus: o.Focus, Armed: !o.ReadOnly})
+	return a.Console(ctx, s, ConsoleOptions{Focus: o.Focus, Armed: !o.ReadOnly, Instead: demoHeadless})
 }
 
 func whereConfig(file string) string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"sandglass/backend"
 )
 
 // problemList keeps what must not be written to a terminal while a screen is up.
@@ -28,10 +30,10 @@ func (p *problemList) add(err error) {
 	}
 }
 
-func (p *problemList) print() {
+func (p *problemList) print(flags string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.list {
-		fmt.Fprintln(os.Stderr, "sandglass: "+s)
+		fmt.Fprintln(os.Stderr, "sandglass: "+backend.CommandsWith(s, flags))
 	}
 }

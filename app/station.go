@@ -89,6 +89,9 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	return s, nil
 }
 
+// flags are what a printed command needs to look at the same sources.
+func (s *Station) flags() string { return s.Fleet.State().Flags }
+
 func (s *Station) observe(st *fleet.State) {
 	s.Alerts.Observe(st)
 	if s.samples {

@@ -59,7 +59,7 @@ func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Vie
 	on := &screen{}
 	t.Started = func(restore func()) {
 		on.restore = restore
-		s.app.Crash.screenUp(on, s.StateDir, s.Control)
+		s.app.Crash.screenUp(on, s)
 	}
 	err := ui.Run(ctx, v, viewerFeed{s.Alerts, s.Alerts.OrdersInto(s.ordersOf(who))}, t)
 	s.app.Crash.screenDown(on)

@@ -1,6 +1,9 @@
 package backend
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ShellWord is one word of a POSIX shell's command line, for commands that people copy from a screen. What cannot be
 // drawn is not fit for copying either, and is drawn safely.
@@ -43,22 +46,40 @@ func MaskArgs(argv []string) []string {
 // WithFlags gives the sandglass commands in a text the flags without which they would look at something else, so that they can
 // be pasted as they are.
 func WithFlags(text Safe, flags string) Safe {
-	const name = "sandglass "
-	s := text.String()
-	if flags == "" || !strings.Contains(s, name) {
+	if s := CommandsWith(text.String(), flags); s != text.String() {
+		return Clean(s, MaxTextRunes)
+	}
+	return text
+}
+
+// CommandsWith is WithFlags for our own text, of any length.
+func CommandsWith(text, flags string) string {
+	if flags == "" || !strings.Contains(text, program) {
 		return text
 	}
 	var b strings.Builder
 	for {
-		before, after, found := strings.Cut(s, name)
+		before, after, found := strings.Cut(text, program)
 		b.WriteString(before)
 		if !found {
-			return Clean(b.String(), MaxTextRunes)
+			return b.String()
 		}
-		b.WriteString(name)
-		if after != "" && after[0] >= 'a' && after[0] <= 'z' {
+		b.WriteString(program)
+		word := after
+		if end := strings.IndexFunc(after, func(r rune) bool { return r < 'a' || r > 'z' }); end >= 0 {
+			word = after[:end]
+		}
+		if slices.Contains(commands(), word) {
 			b.WriteString(flags + " ")
 		}
-		s = after
+		text = after
 	}
+}
+
+const program = "sandglass "
+
+// commands are the commands of the program that look at a configuration or a state directory.
+func commands() []string {
+	return []string{"ack", "audit", "bundle", "check", "clean", "config", "destroy", "do", "doctor", "get", "note", "pause", "probe", "prove", "refs", "repair",
+		"replace", "rescue", "reset", "resume", "rules", "runbook", "silence", "stop", "wake", "why"}
 }

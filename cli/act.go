@@ -242,7 +242,6 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		return refused(err)
 	}
 	doc := text.MakePlan(plan, got.missing, p.Now())
-	doc.Paste(s.flags())
 	switch {
 	case doc.Refused && a.observes && len(plan.Targets) == 0:
 		doc.ExitCode = ExitObservedNot
@@ -293,6 +292,7 @@ func manyUse(who audit.Who) string {
 // printed writes the document and ends with its exit code.
 func (p *Program) printed(doc *text.Plan, format *oneWord) error {
 	var err error
+	doc.Paste(p.given.flags())
 	switch {
 	case format.word != formatText:
 		err = print(p, format, doc, nil)

@@ -117,7 +117,7 @@ func TestAuditShowNamesWhatWasBrokenOff(t *testing.T) {
 func TestAuditShowNamesDamage(t *testing.T) {
 	s, file := journalled(t)
 	edit(t, file, func(b []byte) []byte { return bytes.Replace(b, []byte("bucket"), []byte("socket"), 1) })
-	s.run(1, `(?s)stopped.*audit journal, line 1: the line was changed.*run sandglass audit verify`, "audit", "show")
+	s.run(1, `(?s)stopped.*audit journal, line 1: the line was changed.*run sandglass --config \S+ --state-dir \S+ audit verify`, "audit", "show")
 }
 
 func edit(t *testing.T, file string, change func([]byte) []byte) {

@@ -35,12 +35,16 @@ func (s *shared) flags() string {
 			argv = append(argv, f.name, f.value)
 		}
 	}
+	if s.allContainers {
+		argv = append(argv, "--all-containers")
+	}
 	return text.CommandLine(argv)
 }
 
 // root makes the command tree anew, so that no flag outlives its command line.
 func (p *Program) root() *cobra.Command {
 	var s shared
+	p.given = &s
 	version := false
 	root := &cobra.Command{
 		Use:   "sandglass",
@@ -151,6 +155,7 @@ func (p *Program) demoCommand(s *shared) *cobra.Command {
 					"start it with --headless --write-config FILE")
 			}
 			d.StateDir = s.stateDir
+			d.Flags = (&shared{config: d.WriteConfig, stateDir: s.stateDir}).flags()
 			return failed("the demo ended", p.Demo(c.Context(), d))
 		},
 	}

@@ -220,7 +220,7 @@ func unwritten(err error) error {
 
 // notice prints a remark that is no part of the result.
 func (p *Program) notice(format string, args ...any) {
-	_, _ = io.WriteString(p.Stderr, "sandglass: "+p.clean(fmt.Sprintf(format, args...))+"\n")
+	_, _ = io.WriteString(p.Stderr, "sandglass: "+p.clean(p.pasted(fmt.Sprintf(format, args...)))+"\n")
 }
 
 // advice is the diagnosis of an alert that fires, nil where the runbook has none.

@@ -32,6 +32,8 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	// Output says what Stdout is.
 	Output Output
+
+	given *shared // the flags of the command line that runs
 }
 
 // New makes the commands of this process.
@@ -110,19 +112,16 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	default: // whatever cobra itself refuses is about flags and arguments
 		f = &failure{code: ExitUsage, what: err.Error(), next: cmd.CommandPath() + " --help"}
 	}
-	if !strings.HasSuffix(f.next, "--help") {
-		f.next = p.pasted(root, f.next)
-	}
 	p.complain(f)
 	return f.code
 }
 
-// pasted gives the commands of a text the flags of this command line.
-func (p *Program) pasted(root *cobra.Command, text string) string {
-	var s shared
-	s.config, _ = root.PersistentFlags().GetString("config")
-	s.stateDir, _ = root.PersistentFlags().GetString("state-dir")
-	return backend.WithFlags(p.Cleaner.Clean(text, backend.MaxTextRunes), s.flags()).String()
+// pasted gives the commands of our own text the flags of this command line.
+func (p *Program) pasted(text string) string {
+	if p.given == nil || strings.HasSuffix(text, "--help") {
+		return text
+	}
+	return backend.CommandsWith(text, p.given.flags())
 }
 
 func configFailure(wrong config.Errors) *failure {
@@ -137,14 +136,14 @@ func configFailure(wrong config.Errors) *failure {
 // complain prints effect, cause and next step. Foreign text in it is cleaned line by line.
 func (p *Program) complain(f *failure) {
 	var b strings.Builder
-	b.WriteString("sandglass: " + p.clean(f.what) + "\n")
+	b.WriteString("sandglass: " + p.clean(p.pasted(f.what)) + "\n")
 	for _, l := range f.lines {
 		for part := range strings.SplitSeq(l, "\n") {
-			b.WriteString(p.clean(part) + "\n")
+			b.WriteString(p.clean(p.pasted(part)) + "\n")
 		}
 	}
 	if f.next != "" {
-		b.WriteString("next: " + p.clean(f.next) + "\n")
+		b.WriteString("next: " + p.clean(p.pasted(f.next)) + "\n")
 	}
 	_, _ = io.WriteString(p.Stderr, b.String()) // there is nobody left to tell
 }

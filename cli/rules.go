@@ -67,7 +67,9 @@ delivers.`,
 				if err != nil {
 					return err
 				}
-				return print(p, format, list, func(l *ruleList) error { return p.write(l.text()) })
+				return print(p, format, list, func(l *ruleList) error {
+					return p.write(l.text() + p.pasted("\nsandglass rules show NAME explains one of them.\n"))
+				})
 			})
 		},
 	}
@@ -122,7 +124,6 @@ func (l *ruleList) text() string {
 			fmt.Fprintf(&b, "%*s  not evaluated %s: %s\n", wide, "", on, x.Why)
 		}
 	}
-	b.WriteString("\nsandglass rules show NAME explains one of them.\n")
 	return b.String()
 }
 

@@ -69,7 +69,7 @@ framework's runbook. The pages with names are Sandglass's own.
 			}
 			doc := text.Runbook{Incident: page.Number, Title: page.Title}
 			if subject == "" && s.config == "" {
-				doc.Text = page.Markdown(p.sitesText(*s, page))
+				doc.Text = p.pasted(page.Markdown(p.sitesText(*s, page)))
 				return p.writeRunbook(doc, nil, format)
 			}
 			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.diagnose(r, page, subject, find, doc, format) })

@@ -71,7 +71,7 @@ func (m *Model) surroundings(w, h int) (top, foot []string) {
 	if h >= ruleFrom {
 		top = append(top, kit.Rule(m.frame.Theme, w))
 	}
-	top = append(top, unfinished(w, m.frame.Theme, m.unfinished)...)
+	top = append(top, unfinished(w, &m.frame, m.unfinished)...)
 	_, typing := m.stack.top().(prompter)
 	if h < footerAlways && h <= need+1 && !typing {
 		return top, nil

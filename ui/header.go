@@ -10,11 +10,12 @@ import (
 )
 
 // unfinished says above everything else which plans were broken off. It takes no key but esc, which says that it was read.
-func unfinished(w int, t *theme.Theme, plans []backend.Safe) []string {
+func unfinished(w int, f *views.Frame, plans []backend.Safe) []string {
+	t := f.Theme
 	var out []string
 	for i, b := range plans {
 		if i == mostUnfinished {
-			out = append(out, kit.NewLine(t, w).Put(theme.Warn, fmt.Sprintf(" and %d more: sandglass audit show", len(plans)-i)).String())
+			out = append(out, kit.NewLine(t, w).Put(theme.Warn, fmt.Sprintf(" and %d more: %s", len(plans)-i, f.Pasted("sandglass audit show"))).String())
 			break
 		}
 		for _, l := range kit.Wrap("broken off: "+b.String(), w-2) {

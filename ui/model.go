@@ -171,7 +171,7 @@ func (m *Model) sync() {
 func (m *Model) screen() views.Screen { return m.screens[m.current] }
 
 // remark shows one line in the footer for a while.
-func (m *Model) remark(s string) { m.say, m.sayTicks = s, sayFor }
+func (m *Model) remark(s string) { m.say, m.sayTicks = m.frame.Pasted(s), sayFor }
 
 // context is where keys go.
 func (m *Model) context() keys.Context {

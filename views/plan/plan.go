@@ -28,6 +28,7 @@ type Dialog struct {
 	Spin        string // drawn while Busy
 	Now         time.Time
 	Pager       *kit.Pager
+	Flags       string // of this run, for the commands that it names
 }
 
 // width is how wide dialogs are where there is room, widest how wide one gets whose targets need it.
@@ -129,12 +130,15 @@ func Count(n int, of backend.Kind) string {
 	return backend.Counted(n, strings.TrimPrefix(spec.Name, "scratch "), strings.TrimPrefix(spec.Plural, "scratch "))
 }
 
+// pasted is our own text with commands that can be pasted.
+func (d *Dialog) pasted(text backend.Safe) string { return backend.WithFlags(text, d.Flags).String() }
+
 // advice is what speaks against the plan, and what is damaged.
 func (d *Dialog) advice(w int, t *theme.Theme) (lines []string) {
 	put := lineAppender(&lines, w, t)
 	for _, a := range d.Plan.Advice {
 		if !d.besideInput(a) {
-			put(theme.Warn, a.String())
+			put(theme.Warn, d.pasted(a))
 		}
 	}
 	return lines
@@ -158,7 +162,7 @@ func (d *Dialog) body(w int, t *theme.Theme) []string {
 		put(theme.Dim, "cost: "+backend.Clean(p.Cost, 400).String())
 	}
 	if len(p.Targets) > 0 {
-		lines = append(append(lines, ""), targets(p.Targets, w, t)...)
+		lines = append(append(lines, ""), d.targets(w, t)...)
 	}
 	if len(p.Excluded) > 0 {
 		lines = append(append(lines, ""), excluded(p.Excluded, len(p.Targets) == 0, w, t)...)
@@ -221,18 +225,18 @@ func (d *Dialog) cautions(w int, t *theme.Theme) (lines []string) {
 	p := d.Plan
 	put := lineAppender(&lines, w, t)
 	for _, x := range p.Warnings {
-		put(theme.Warn, x.String())
+		put(theme.Warn, d.pasted(x))
 	}
 	open := p.Open()
 	if len(p.Targets) == 0 && len(open) == 1 { // no refusal: what was left out says why
-		put(theme.Strong, open[0].Why.String())
+		put(theme.Strong, d.pasted(open[0].Why))
 		if len(p.Excluded) == 0 {
-			put(theme.Normal, open[0].Next.String())
+			put(theme.Normal, d.pasted(open[0].Next))
 		}
 		open = nil
 	}
 	for i, r := range open {
-		for j, l := range kit.Wrap("refused: "+r.Why.String(), w) {
+		for j, l := range kit.Wrap("refused: "+d.pasted(r.Why), w) {
 			line := kit.NewLine(t, w)
 			if rest, first := strings.CutPrefix(l, "refused:"); first && j == 0 {
 				line.Put(theme.Critical, "refused:")
@@ -241,7 +245,7 @@ func (d *Dialog) cautions(w int, t *theme.Theme) (lines []string) {
 			lines = append(lines, line.Put(theme.Normal, l).String())
 		}
 		if same := i+1 < len(open) && open[i+1].Next == r.Next; !same && !r.Next.IsEmpty() {
-			put(theme.Strong, r.Next.String())
+			put(theme.Strong, d.pasted(r.Next))
 		}
 	}
 	if p.Params.PurgeNow {
@@ -287,7 +291,7 @@ func (d *Dialog) footer(w int, t *theme.Theme) (lines []string, typed int) {
 	}
 	for _, a := range p.Advice {
 		if d.besideInput(a) {
-			put(theme.Warn, a.String())
+			put(theme.Warn, d.pasted(a))
 		}
 	}
 	asks, input := d.prompt()

@@ -139,7 +139,7 @@ func TestNamesAreNeverCutOff(t *testing.T) {
 	d := Dialog{Plan: p, Ready: true, Now: time.Unix(1010, 0), Pager: &kit.Pager{}}
 	for _, w := range []int{118, 78, 58} {
 		all := ""
-		for _, l := range targets(d.Plan.Targets, w-4, th) {
+		for _, l := range d.targets(w-4, th) {
 			all += strings.TrimSpace(l)
 		}
 		if !strings.Contains(all, end) {

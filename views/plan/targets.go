@@ -42,7 +42,8 @@ func (c columns) lossColumn() int {
 const lostTitle = "WHAT IS LOST"
 
 // targets is a table: the target, its owner, the losses. Losses that do not fit beside it follow on their own lines.
-func targets(ts []actions.Target, w int, t *theme.Theme) []string {
+func (d *Dialog) targets(w int, t *theme.Theme) []string {
+	ts := d.Plan.Targets
 	c := layOut(ts, w)
 	head := kit.NewLine(t, w).Cell(theme.Dim, "TARGET", c.name, false)
 	if c.owner > 0 {
@@ -50,12 +51,12 @@ func targets(ts []actions.Target, w int, t *theme.Theme) []string {
 	}
 	out := []string{head.Gap(2).Put(theme.Dim, lostTitle).String()}
 	for i := range ts {
-		out = append(out, target(&ts[i], c, w, t)...)
+		out = append(out, d.target(&ts[i], c, w, t)...)
 	}
 	return out
 }
 
-func target(x *actions.Target, c columns, w int, t *theme.Theme) []string {
+func (d *Dialog) target(x *actions.Target, c columns, w int, t *theme.Theme) []string {
 	var out []string
 	label := x.Label.String()
 	if kit.Width(label) > c.name { // a name is never cut off: two may differ only at their ends
@@ -83,7 +84,7 @@ func target(x *actions.Target, c columns, w int, t *theme.Theme) []string {
 		out = append(out, l.String())
 	}
 	for _, n := range x.Notes {
-		for _, part := range kit.Wrap(n.String(), max(w-4, 10)) {
+		for _, part := range kit.Wrap(d.pasted(n), max(w-4, 10)) {
 			out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, part).String())
 		}
 	}

@@ -309,7 +309,7 @@ func (w *writer) next(a *alerts.Alert, d *runbook.Diagnosis, advised bool, how s
 	}
 	sources := "9 Sources"
 	if w.f.Printed {
-		sources, how = backend.WithFlags(backend.Text("sandglass get sources"), w.f.State.Flags).String(), ""
+		sources, how = w.f.Pasted("sandglass get sources"), ""
 	}
 	step := how
 	if len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource {

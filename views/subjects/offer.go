@@ -84,7 +84,7 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 		}
 	}
 	for i, r := range actions.RefusedTogether(denied) { // verbs that share a reason are one line
-		w.Field(label(i+1, "not now"), dim(r.Names()+": "+r.Why.String()))
+		w.Field(label(i+1, "not now"), dim(r.Names()+": "+w.f.Pasted(r.Why.String())))
 	}
 }
 

@@ -151,10 +151,11 @@ func (p Page) Markdown(f *views.Frame) string {
 		page = &runbook.Page{Title: backend.Clean(p.Rule, 80)}
 	}
 	page = page.Fitting(f.Diagnoses[p.Question])
-	if p.Rule == "" {
-		return page.Advice(runbook.LocalOf(f.Local, page.Number)) // its rule is not known
+	rule := p.Rule
+	if rule == "" {
+		rule = page.Number // it is not known
 	}
-	return page.Advice(runbook.LocalOf(f.Local, p.Rule))
+	return f.Pasted(page.Advice(runbook.LocalOf(f.Local, rule)))
 }
 
 // Platform is where the page's subject runs, as far as its diagnosis tells: Markdown leaves out what concerns others.

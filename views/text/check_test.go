@@ -256,7 +256,7 @@ func TestCheckDetailsTheWorstOfManyAlerts(t *testing.T) {
 			t.Errorf("alert %d is not there once:\n%s", i, got)
 		}
 	}
-	for _, want := range []string{"\n197 more alerts, one line each. sandglass why ID shows one in full; check -o json shows all.\n", "alert 0000000000, acknowledged: cause xxx", "alert 0000000001, silenced: cause xxx", "critical rule-199 on a, pending"} {
+	for _, want := range []string{"\n197 more alerts, one line each. sandglass why ID shows one in full; sandglass check -o json shows all.\n", "alert 0000000000, acknowledged: cause xxx", "alert 0000000001, silenced: cause xxx", "critical rule-199 on a, pending"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

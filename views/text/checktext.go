@@ -30,10 +30,10 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 		writeAlert(&b, a, c)
 		writeExplained(&b, behind[a.ID])
 	}
-	writeBrief(&b, brief, behind, c.Time.Time)
+	c.writeBrief(&b, brief, behind)
 	fmt.Fprintf(&b, "\nSources of %s\n", c.Environment)
 	if len(c.Sources) == 0 {
-		b.WriteString("  none is configured; see sandglass config check\n")
+		b.WriteString(c.pasted("  none is configured; see sandglass config check\n"))
 	}
 	for _, s := range c.Sources {
 		status := s.Status
@@ -68,6 +68,14 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 	}
 	_, err := io.WriteString(w, o.coloured(b.String()))
 	return err
+}
+
+// pasted gives the commands of our own text the flags of this run.
+func (c *Check) pasted(text string) string {
+	if c.snapshot == nil {
+		return text
+	}
+	return c.snapshot.Pasted(text)
 }
 
 // Of more alerts than fewAlerts, the text form details the worst wholeAlerts.
@@ -116,13 +124,14 @@ func writeAdvice(b *strings.Builder, d *runbook.Diagnosis) {
 }
 
 // writeBrief gives each alert one line.
-func writeBrief(b *strings.Builder, list []subjects.AlertJSON, behind map[string][]subjects.AlertJSON, now time.Time) {
+func (c *Check) writeBrief(b *strings.Builder, list []subjects.AlertJSON, behind map[string][]subjects.AlertJSON) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%s, one line each. sandglass why ID shows one in full; check -o json shows all.\n", plural(len(list), "more alert"))
+	fmt.Fprintf(b, "\n%s, one line each. %s\n", plural(len(list), "more alert"),
+		c.pasted("sandglass why ID shows one in full; sandglass check -o json shows all."))
 	for _, a := range list {
-		writeHead(b, a, now)
+		writeHead(b, a, c.Time.Time)
 		if a.Acknowledged != nil {
 			b.WriteString(", acknowledged")
 		}

@@ -155,7 +155,21 @@ type PlanLine struct {
 
 // Paste gives the commands that the document names the flags of this command line.
 func (d *Plan) Paste(flags string) {
-	for _, list := range [][]backend.Safe{d.Advice, d.Warnings} {
+	lists := [][]backend.Safe{d.Advice, d.Warnings}
+	for i := range d.Targets {
+		d.Targets[i].Notes = slices.Clone(d.Targets[i].Notes)
+		lists = append(lists, d.Targets[i].Notes)
+	}
+	for i := range d.Excluded {
+		d.Excluded[i].Why = backend.WithFlags(d.Excluded[i].Why, flags)
+	}
+	if d.Run != nil {
+		for i := range d.Run.Lines {
+			d.Run.Lines[i].Notes = slices.Clone(d.Run.Lines[i].Notes)
+			lists = append(lists, d.Run.Lines[i].Notes)
+		}
+	}
+	for _, list := range lists {
 		for i := range list {
 			list[i] = backend.WithFlags(list[i], flags)
 		}

@@ -14,10 +14,10 @@ import (
 func New() views.Screen {
 	return browse.New(browse.Config[views.Event]{
 		Number: 8, Name: "Timeline", Set: subjects.Events(), History: true,
-		Nothing: func(*views.Frame) *kit.Doc {
+		Nothing: func(f *views.Frame) *kit.Doc {
 			doc := &kit.Doc{}
 			doc.Line(kit.Span{Tone: theme.Strong, Text: "Nothing happened yet"})
-			doc.Line(kit.Span{Tone: theme.Dim, Text: "Alerts that change, actions, notes (sandglass note TEXT) and what backends report are listed here for 7 days."})
+			doc.Line(kit.Span{Tone: theme.Dim, Text: f.Pasted("Alerts that change, actions, notes (sandglass note TEXT) and what backends report are listed here for 7 days.")})
 			return doc
 		},
 	})
