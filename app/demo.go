@@ -42,10 +42,10 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) error {
 	}
 	defer func() { _ = d.Close() }()
 	if o.WriteConfig != "" {
-		if err := os.WriteFile(o.WriteConfig, []byte(d.Config()), 0o600); err != nil {
+		if err := writeDemo(o.WriteConfig, d.Config()); err != nil {
 			return err
 		}
-		defer func() { _ = os.Remove(o.WriteConfig) }() // its addresses end with the demo
+		defer removeDemo(o.WriteConfig, d.Config()) // its addresses end with the demo
 	}
 	if o.Headless {
 		fmt.Fprintf(os.Stderr, "sandglass: the demo's servers run until interrupted; %s\n", whereConfig(o.WriteConfig))

@@ -132,6 +132,13 @@ func failed(effect string, err error) error {
 	if none := (*app.NoScreenError)(nil); errors.As(err, &none) {
 		return &failure{code: ExitFailed, what: none.Error()}
 	}
+	if there := (*app.DemoFileError)(nil); errors.As(err, &there) {
+		next := "name another file, or remove this one"
+		if there.Lives {
+			next = "use it with --config, or name another file"
+		}
+		return &failure{code: ExitUsage, what: there.Error(), next: next}
+	}
 	return &failure{code: ExitFailed, what: effect + ": " + err.Error()}
 }
 

@@ -20,9 +20,9 @@ type addresses struct {
 // config writes the configuration that points a console at this demo.
 func (f *fleet) config(scenario string, seed uint64, at addresses) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# demo: scenario %s, seed %d, %d workspaces, started %s\n", scenario, seed, len(f.workspaces), f.start.UTC().Format("2006-01-02T15:04:05Z"))
+	fmt.Fprintf(&b, firstWords+"%s, seed %d, %d workspaces, started %s\n", scenario, seed, len(f.workspaces), f.start.UTC().Format("2006-01-02T15:04:05Z"))
 	b.WriteString("# demo: every address below is a loopback server or a file of this demo and ends with it\n")
-	fmt.Fprintf(&b, "environment = \"demo\"\nstate_dir = %s\n", quote(filepath.Join(f.root, "state")))
+	fmt.Fprintf(&b, "environment = \"demo\"\n"+stateKey+"%s\n", quote(filepath.Join(f.root, "state")))
 	f.helixConfig(&b, eu, at, false)
 	f.helixConfig(&b, us, at, f.asksOneByOne())
 	fmt.Fprintf(&b, "\n[[source]]\nid = \"docker-demo\"\nkind = \"docker\"\nabout = [\"helix-eu\"]\nhost = %s\nclient = \"docker\"\ntmpdir_pattern = %s\nfrozen_looks = 600\n"+

@@ -101,7 +101,7 @@ var fileWriters = map[string][]string{
 	"backend/lockfile/lockfile_windows.go": {"os.OpenFile", "os.Remove", "os.Truncate"},
 	"backend/run/group_unix.go":            {"syscall.Kill"},               // ends the command that it started
 	"app/crash.go":                         {"os.OpenFile"},                // the crash file
-	"app/demo.go":                          {"os.Remove", "os.WriteFile"},  // demo --write-config
+	"app/demo_file.go":                     {"os.OpenFile", "os.Remove"},   // demo --write-config
 	"app/examine.go":                       {"os.MkdirAll", "os.OpenFile"}, // the sample of doctor
 	"cli/configcmd.go":                     {"os.MkdirAll", "os.OpenFile"}, // config init FILE
 	"cli/man.go":                           {"os.WriteFile"},               // man DIR
