@@ -24,7 +24,7 @@ var mayImport = []struct {
 	{"config", []string{"backend"}},
 	{"backend", nil},
 	{"backend/wire", []string{"backend"}},
-	{"backend/hostfs", []string{"backend"}},
+	{"backend/hostfs", []string{"backend", "backend/lockfile"}},
 	{"backend/run", []string{"backend"}},
 	{"backend/exporter", []string{"backend"}},
 	{"backend/workdir", []string{"backend/hostfs"}},

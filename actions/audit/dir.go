@@ -37,6 +37,14 @@ func checkDir(dir string, own owners) error {
 	if !lockfile.Modes {
 		return nil
 	}
+	if err := lockfile.Links(dir, func(link string, info fs.FileInfo) error {
+		if err := own.check(link, info); err != nil {
+			return err
+		}
+		return checkPath(filepath.Dir(link), os.Stat, own, true)
+	}); err != nil {
+		return err
+	}
 	paths := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
 		paths = append(paths, real)
@@ -46,14 +54,15 @@ func checkDir(dir string, own owners) error {
 		if err != nil {
 			return err
 		}
-		if err := checkPath(p, os.Stat, own); err != nil {
+		if err := checkPath(p, os.Stat, own, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkPath(dir string, stat func(string) (fs.FileInfo, error), own owners) (open error) {
+// checkPath checks a directory and those above it. One that only has to keep its entries may be like /tmp.
+func checkPath(dir string, stat func(string) (fs.FileInfo, error), own owners, keeps bool) (open error) {
 	for p := dir; ; p = filepath.Dir(p) {
 		info, err := stat(p)
 		switch {
@@ -64,7 +73,7 @@ func checkPath(dir string, stat func(string) (fs.FileInfo, error), own owners) (
 			return own.check(p, info)
 		case info.Mode().Perm()&0o001 == 0:
 			open = nil
-		case open == nil && info.Mode().Perm()&0o002 != 0 && (p == dir || info.Mode()&fs.ModeSticky == 0):
+		case open == nil && info.Mode().Perm()&0o002 != 0 && (p == dir && !keeps || info.Mode()&fs.ModeSticky == 0):
 			open = fmt.Errorf("%s can be written by others (mode %04o), who could put another journal in the place of this one; run: chmod o-w %s", p, info.Mode().Perm(), p)
 		}
 		if p == filepath.Dir(p) {

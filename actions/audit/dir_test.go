@@ -45,7 +45,7 @@ func TestDirectoriesThatOthersCanWriteToAreRefused(t *testing.T) {
 					return nil, fs.ErrNotExist
 				}
 				return tree.Stat(at(p))
-			}, ownersWith(nil))
+			}, ownersWith(nil), false)
 			if x.why == "" && err != nil || x.why != "" && (err == nil || !strings.HasPrefix(err.Error(), x.why+" can be written by others")) {
 				t.Errorf("%v", err)
 			}
@@ -92,6 +92,40 @@ func TestNothingIsAppendedAmongFilesOfAThirdUser(t *testing.T) {
 		}
 		if err := write(65534); err != nil {
 			t.Errorf("%s of who called sudo: %v", name, err)
+		}
+	}
+}
+
+// Who owns a symbolic link chooses the directory that it leads to, also in one like /tmp, where others cannot exchange it.
+func TestNothingIsAppendedBehindALinkOfAThirdUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		skip.Without(t, "root", "only root can give files away")
+	}
+	base := t.TempDir()
+	shared := filepath.Join(base, "shared")
+	if err := errors.Join(os.Mkdir(shared, 0o700), os.Chmod(shared, 0o777|os.ModeSticky)); err != nil {
+		t.Fatal(err)
+	}
+	link, over := filepath.Join(shared, "link"), filepath.Join(base, "over")
+	if err := errors.Join(os.Symlink(t.TempDir(), link), os.Symlink("shared/link", over)); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{link, over, filepath.Join(over, "state")} {
+		write := func() error {
+			j, err := New(Options{Dir: dir, Origin: origin()})
+			if err == nil {
+				_, err = j.Append(t.Context(), entry(1), Written)
+			}
+			return err
+		}
+		if err := errors.Join(os.Lchown(link, 0, 0), write()); err != nil {
+			t.Errorf("%s through root's own link: %v", dir, err)
+		}
+		if err := os.Lchown(link, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(); err == nil || !strings.Contains(err.Error(), link+" belongs to user 65534") {
+			t.Errorf("%s: %v", dir, err)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"sandglass/backend/lockfile"
 )
 
 // Trusted refuses an open file that other users than root and the given ones could have written. It must be a regular file
@@ -32,6 +34,14 @@ func Trusted(f *os.File, users ...uint32) error {
 // TrustedPath is Trusted for a file that is still to be read, together with every directory above it: other users must not be
 // able to exchange an entry of any of them. In a directory with the sticky bit, such as /tmp, only owners can do that.
 func TrustedPath(path string, users ...uint32) (*os.File, error) {
+	if err := lockfile.Links(path, func(link string, info fs.FileInfo) error {
+		if uid, known := lockfile.Owner(info); known && uid != 0 && !slices.Contains(users, uid) {
+			return fmt.Errorf("%s is a symbolic link of user %d, who decides by it what is done here; name the file itself", link, uid)
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,10 @@
 package hostfs
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sandglass/backend/backendtest"
@@ -41,6 +43,19 @@ func TestOnlyFilesThatNobodyElseCanWriteAreTrusted(t *testing.T) {
 		}
 		if err := check(0o600, 12345); err != nil {
 			t.Errorf("the user's own file: %v", err)
+		}
+		own, link := filepath.Join(dir, "own.toml"), filepath.Join(dir, "link.toml")
+		backendtest.Write(t, own, "x")
+		if err := errors.Join(os.Chmod(own, 0o600), os.Symlink(own, link), os.Lchown(link, 12345, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := TrustedPath(link); err == nil || !strings.Contains(err.Error(), "is a symbolic link of user 12345") {
+			t.Errorf("a stranger's link: %v, %v", f, err)
+		}
+		if f, err := TrustedPath(link, 12345); err != nil {
+			t.Errorf("the user's own link: %v", err)
+		} else {
+			_ = f.Close()
 		}
 	}
 	d, err := os.Open(dir)
