@@ -259,10 +259,10 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		if err := x.operator.Keep(plan); err != nil {
 			return refused(err)
 		}
-		doc.Next = p.nextLine(s, a, x, plan)
 		if x.operator.NeedsName() && who.Claimed.IsEmpty() {
-			doc.Next = append(doc.Next, "--by", nameToFill)
-			p.notice("%s; to confirm the plan, put your name in the place of NAME", manyUse(who))
+			doc.Unnamed = manyUse(who)
+		} else {
+			doc.Next = p.nextLine(s, a, x, plan)
 		}
 	}
 	return p.printed(doc, a.format)
@@ -270,19 +270,12 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 
 // whoActs is the person at the command line.
 func (p *Program) whoActs(x *actingStation, a *acting) audit.Who {
-	name := strings.Join(strings.Fields(a.by), " ")
-	if name == nameToFill { // the printed line, pasted as it is
-		name = ""
-	}
-	return x.operator.Who(p.Cleaner.Clean(name, maxAuthor))
+	return x.operator.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
 }
-
-// nameToFill is where a printed line asks for who acts.
-const nameToFill = "NAME"
 
 func nameless(who audit.Who) error {
 	return &failure{code: ExitRefused, what: "nothing was done: " + manyUse(who) + ", and the journal must say who acts",
-		next: "name yourself with --by NAME, or set SANDGLASS_USER"}
+		next: "name yourself: --by and your name, or set SANDGLASS_USER"}
 }
 
 func manyUse(who audit.Who) string {

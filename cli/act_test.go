@@ -188,13 +188,12 @@ func TestSharedAccountSaysWhoActs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newActSite(t, actConfig, "w1", "w2")
 		s.shared = true
-		made := s.run(0, "mara is an account that several people can use; to confirm the plan, put your name in the place of NAME", "reset", "s1/w1")
-		if !strings.Contains(made, " --by NAME\n") {
-			t.Errorf("the line to paste asks for no name:\n%s", made)
+		made := s.run(0, "mara is an account that several people can use.(.|\\n)*again with --by and your name", "reset", "s1/w1")
+		if strings.Contains(made, "sandglass reset") || strings.Contains(made, "--yes-plan") {
+			t.Errorf("a line to paste that would be refused:\n%s", made)
 		}
 		nameless := planLine.FindStringSubmatch(made)[1]
-		s.run(4, "mara is an account that several people can use(.|\\n)*name yourself with --by NAME", "reset", "--yes-plan", nameless, "--reason", "x")
-		s.run(4, "name yourself with --by NAME", "reset", "--yes-plan", nameless, "--reason", "x", "--by", "NAME") // pasted as it is
+		s.run(4, "mara is an account that several people can use(.|\\n)*name yourself: --by and your name", "reset", "--yes-plan", nameless, "--reason", "x")
 		s.run(0, "1 verified", "reset", "--yes-plan", s.plan("reset", "s1/w1", "--by", "ann"), "--reason", "x")
 		if who := s.records()[0].Who; who.Claimed.String() != "ann" || who.User.String() != "mara" {
 			t.Errorf("the journal says that %+v did it", who)

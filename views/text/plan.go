@@ -40,6 +40,8 @@ type Plan struct {
 	Advice     []backend.Safe  `json:"advice"`
 	Warnings   []backend.Safe  `json:"warnings"`
 	Refusals   []PlanRefusal   `json:"refusals"`
+	// Unnamed says why the plan must be made again with a name of who acts; empty: it is known.
+	Unnamed string `json:"-"`
 	// Next is the command line that carries the plan out; null where there is none.
 	Next     []string `json:"next"`
 	Run      *PlanRun `json:"run"`

@@ -176,6 +176,9 @@ func (d *Plan) foot(b *strings.Builder) {
 		b.WriteString("\nNothing was done, and this plan cannot be carried out.\n")
 	case d.Digest == nil:
 		b.WriteString("\nNothing was done: this is a dry run.\n")
+	case d.Unnamed != "":
+		fmt.Fprintf(b, "\nNothing was done yet. The journal must say who acts, and %s.\n"+
+			"Run the same command again with --by and your name, or set SANDGLASS_USER: it then prints the command line that carries the plan out.\nplan %s\n", d.Unnamed, *d.Digest)
 	default:
 		fmt.Fprintf(b, "\nNothing was done yet. The plan can be confirmed until %s, once. To carry it out:\n  %s\nplan %s\n",
 			d.Expires.UTC().Format("15:04:05 UTC"), CommandLine(d.Next), *d.Digest)
