@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/actions/audit"
@@ -229,13 +230,28 @@ func difference(was, is []Fact) backend.Safe {
 			return backend.Textf("%s is gone", backend.Clean(f.Name, 60))
 		}
 		if is[i].Value != f.Value {
-			if a, b := backend.Clean(f.Value, 80), backend.Clean(is[i].Value, 80); a != b {
+			before, now := strings.TrimSuffix(f.Value, sumOf(f.Value)), strings.TrimSuffix(is[i].Value, sumOf(is[i].Value))
+			if a, b := backend.Clean(before, longestValue), backend.Clean(now, longestValue); a != b {
 				return backend.Textf("%s was %s and is %s", backend.Clean(f.Name, 60), a, b)
 			}
-			return backend.Textf("%s is another one", backend.Clean(f.Name, 60))
+			return backend.Textf("%s is another one, in a part that is not shown, such as the value of a header", backend.Clean(f.Name, 60))
 		}
 	}
 	return backend.Textf("%s", backend.Counted(len(is)-len(was), "fact more", "facts more"))
+}
+
+// longestValue bounds a value that is shown because it changed.
+const longestValue = 400
+
+// SumMark stands before the sum that ends a value of which not everything is shown.
+const SumMark = ", sum "
+
+// sumOf is the sum at the end of a value; empty: it has none.
+func sumOf(value string) string {
+	if i := strings.LastIndex(value, SumMark); i >= 0 && !strings.Contains(value[i+len(SumMark):], " ") {
+		return value[i:]
+	}
+	return ""
 }
 
 // fresh returns a Snapshot whose reading of the target is at most a few seconds old, and asks for one when it is not.

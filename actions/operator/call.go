@@ -238,7 +238,7 @@ func jsonText(s string) string {
 // that a plan shows. The credential is no part of it, and secrets are masked.
 type sent struct{ name, value, shown string }
 
-func (c *Call) sends(value func(string) (string, error), header string) (sent, error) {
+func (c *Call) sends(value func(string) (string, error), credential wire.Credential) (sent, error) {
 	var s sent
 	var all []string
 	if c.URL == "" {
@@ -246,20 +246,23 @@ func (c *Call) sends(value func(string) (string, error), header string) (sent, e
 		if err != nil {
 			return s, err
 		}
-		s.name, s.shown, all = factCommand, backend.ShellLine(argv), append(argv, c.Pass...)
+		s.name, s.shown, all = factCommand, backend.ShellLine(argv), append(append(argv, ""), c.Pass...)
+		if len(c.Pass) > 0 {
+			s.shown += ", with " + strings.Join(c.Pass, " ")
+		}
 	} else {
 		o, err := c.order(value)
 		if err != nil {
 			return s, err
 		}
-		s.name, s.shown, all = factRequest, requestLine(&o, len(c.Headers) > 0), []string{o.Method, o.URL, string(o.Body), header}
+		s.name, s.shown, all = factRequest, requestLine(&o, len(c.Headers) > 0, credential), []string{o.Method, o.URL, string(o.Body), credential.Place()}
 		for _, name := range slices.Sorted(maps.Keys(o.Header)) {
 			all = append(append(all, name), o.Header[name]...)
 		}
 	}
 	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", all)))
 	s.shown = backend.Clean(s.shown, longestShown).String()
-	s.value = fmt.Sprintf("%s, sum %x", s.shown, sum[:6])
+	s.value = fmt.Sprintf("%s%s%x", s.shown, actions.SumMark, sum[:6])
 	return s, nil
 }
 
@@ -267,10 +270,13 @@ func (c *Call) sends(value func(string) (string, error), header string) (sent, e
 const longestShown = 400
 
 // requestLine is a request as plans show it: method and address, the names of its headers, and its body.
-func requestLine(o *wire.Order, headers bool) string {
+func requestLine(o *wire.Order, headers bool, credential wire.Credential) string {
 	line := o.Method + " " + backend.MaskURL(o.URL)
 	if headers {
 		line += ", headers " + strings.Join(slices.Sorted(maps.Keys(o.Header)), " ")
+	}
+	if name := credential.HeaderName(); name != "" {
+		line += ", a credential in " + name
 	}
 	if len(o.Body) > 0 {
 		line += ", body " + backend.NewCleaner().Mask(string(o.Body))

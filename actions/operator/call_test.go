@@ -8,6 +8,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/wire"
 )
 
 // hostileIDs would leave their place if anything were pasted together.
@@ -118,6 +119,27 @@ func TestNoShellReadsAValue(t *testing.T) {
 		{[]string{"sitetool", "--eval", "stop('{session}')"}, true},
 		{[]string{"env", "-S", "stop {session}"}, true},
 		{[]string{"gawk", "{session}"}, true},
+		{[]string{"sh", "-c", "--", "{session}"}, true},
+		{[]string{"sh", "-cx", "{session}"}, true},
+		{[]string{"bash", "-c", "-l", "{session}"}, true},
+		{[]string{"sh", "-c", "+x", "{session}"}, true},
+		{[]string{"bash", "-c", "-O", "extglob", "{session}"}, true},
+		{[]string{"env", "--", "sh", "-c", "--", "{session}"}, true},
+		{[]string{"php", "-R", "{session}"}, true},
+		{[]string{"php", "-B", "{session}"}, true},
+		{[]string{"php", "-r", "--", "{session}"}, true},
+		{[]string{"erl", "-eval", "{session}"}, true},
+		{[]string{"su", "--session-command={session}"}, true},
+		{[]string{"su", "-c", "--", "{session}"}, true},
+		{[]string{"cmd.exe", "/c", "{session}"}, true},
+		{[]string{`C:\Windows\CMD.EXE`, "/k", "stop {session}"}, true},
+		{[]string{"git", "-c", "alias.x=!{session}", "x"}, true},
+		{[]string{"sed", "s/x/{session}/e", "f"}, true},
+		{[]string{"tar", "-cf", "/dev/null", "--checkpoint-action=exec={session}", "x"}, true},
+		{[]string{"vim", "+!{session}"}, true},
+		{[]string{"bash", "-c", "-l", "stop \"$1\"", "--", "{session}"}, false},
+		{[]string{"bash", "-eu", "-o", "pipefail", "/opt/stop.sh", "--", "{session}"}, false},
+		{[]string{"tar", "-czf", "/backup/a.tgz", "--", "{session}"}, false},
 		{[]string{"docker", "exec", "-e", "ID={session}", "box", "stop"}, false},
 		{[]string{"python3", "-c", "import sys; stop(sys.argv[1])", "--", "{session}"}, false},
 	} {
@@ -217,7 +239,11 @@ func (g given) Refuse(key, format string, args ...any) error {
 func TestWhatIsSentIsPartOfTheTarget(t *testing.T) {
 	id := sessionKey("s-1")
 	sent := func(c Call, header string) string {
-		text, err := c.sends(values(id, nil), header)
+		credential := wire.Credential{Header: header, Env: "ACT"}
+		if header == "" {
+			credential = wire.Credential{}
+		}
+		text, err := c.sends(values(id, nil), credential)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +253,7 @@ func TestWhatIsSentIsPartOfTheTarget(t *testing.T) {
 		return Call{URL: "http://h/{session}?a=b", Method: "POST", Body: `{"id":"{session}"}`, Headers: map[string]string{"X-A": "1"}}
 	}
 	was := sent(base(), "Authorization")
-	if !strings.HasPrefix(was, `POST http://h/s-1?a=b, headers Content-Type X-A, body {"id":"s-1"}, sum `) || sent(base(), "Authorization") != was {
+	if !strings.HasPrefix(was, `POST http://h/s-1?a=b, headers Content-Type X-A, a credential in Authorization, body {"id":"s-1"}, sum `) || sent(base(), "Authorization") != was {
 		t.Errorf("sends %q", was)
 	}
 	for name, change := range map[string]func(c *Call){
@@ -244,6 +270,17 @@ func TestWhatIsSentIsPartOfTheTarget(t *testing.T) {
 	if sent(base(), "X-Key") == was {
 		t.Error("another header for the credential is the same target")
 	}
+	if sent(base(), "") == was {
+		t.Error("a request without a credential is the same target")
+	}
+	if elsewhere, err := (&Call{URL: base().URL, Method: base().Method, Body: base().Body, Headers: base().Headers}).sends(values(id, nil),
+		wire.Credential{Header: "Authorization", File: "/run/other"}); err != nil || elsewhere.value == was {
+		t.Errorf("a credential of another place is the same target (%v)", err)
+	}
+	passes := Call{Command: []string{"stop", "{session}"}, Pass: []string{"TOKEN"}}
+	if sent(passes, "") == sent(Call{Command: []string{"stop", "{session}", "TOKEN"}}, "") {
+		t.Error("a variable that is passed is the same as an argument")
+	}
 	one, two := Call{Command: []string{"stop", "a b", "{session}"}}, Call{Command: []string{"stop", "a", "b", "{session}"}}
 	if sent(one, "") == sent(two, "") {
 		t.Error("arguments that are cut elsewhere are the same target")
@@ -255,12 +292,12 @@ func TestWhatIsSentIsPartOfTheTarget(t *testing.T) {
 func TestAPlanShowsWhatRuns(t *testing.T) {
 	id := sessionKey("s-1")
 	run := Call{Command: []string{"sqlite3", "/srv/x.db", "delete from runs", "{session}", "--token", "abcdefgh"}}
-	got, err := run.sends(values(id, nil), "")
+	got, err := run.sends(values(id, nil), wire.Credential{})
 	if err != nil || got.name != "command" || got.shown != "sqlite3 /srv/x.db 'delete from runs' s-1 --token '‹masked›'" || !strings.HasPrefix(got.value, got.shown+", sum ") {
 		t.Errorf("%+v %v", got, err)
 	}
 	send := Call{URL: "http://h/{session}?key=abcdefgh&why=x", Method: "POST", Body: `{"id":"{session}","password":"hunter22"}`, Headers: map[string]string{"X-Team": "ops"}}
-	got, err = send.sends(values(id, nil), "")
+	got, err = send.sends(values(id, nil), wire.Credential{})
 	if want := `POST http://h/s-1?key=‹masked›&why=x, headers Content-Type X-Team, body {"id":"s-1","password":"‹masked›"}`; err != nil || got.name != "request" || got.shown != want {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -90,7 +90,7 @@ func NewVerb(name string, opts backend.Options) (*Verb, error) {
 
 // Part performs the verb on a source of any kind. fingerprint identifies the cause of a failure, as in alerts.
 func (v *Verb) Part(deps backend.Deps, fingerprint func(backend.Safe) string) actions.Part {
-	l := &targetReader{of: v.spec.Of, call: &v.block.Call, credential: v.block.Act.Header, loses: backend.Clean(v.block.Loses, maxText), only: v.block.States,
+	l := &targetReader{of: v.spec.Of, call: &v.block.Call, credential: v.block.Act, loses: backend.Clean(v.block.Loses, maxText), only: v.block.States,
 		ref: v.cond.kind == condRef || slices.Contains(v.block.uses(), factRef)}
 	if v.cond.kind == condSuccess {
 		l.fingerprint = fingerprint // the verdict compares causes, so a target with another one is another target

@@ -57,7 +57,7 @@ func resetSpec() actions.Spec {
 
 func resetPart(o *HelixOptions, deps backend.Deps, fingerprint func(backend.Safe) string) actions.Part {
 	return actions.Part{
-		Targets:  &targetReader{of: backend.KindWorkspace, call: &o.Reset, credential: o.Act.Header, judge: resettable, fingerprint: fingerprint, ref: slices.Contains(o.Reset.uses(), factRef)},
+		Targets:  &targetReader{of: backend.KindWorkspace, call: &o.Reset, credential: o.Act, judge: resettable, fingerprint: fingerprint, ref: slices.Contains(o.Reset.uses(), factRef)},
 		Verifier: condition{kind: condSuccess}.verifier(fingerprint),
 		Open: func(ctx context.Context) (actions.Effect, error) {
 			return o.Reset.open(ctx, deps, o.Act)

@@ -8,14 +8,14 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/backend/wire"
 )
 
 // targetReader reads targets from what the console knows; the run polls the source before it asks again.
 type targetReader struct {
-	of   backend.Kind
-	call *Call
-	// credential is the header that the acting credential goes into.
-	credential string
+	of         backend.Kind
+	call       *Call
+	credential wire.Credential // the acting one
 	// loses is what every target loses, empty for nothing.
 	loses backend.Safe
 	// only are the reported states that the verb is for; empty: any.

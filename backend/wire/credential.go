@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -37,6 +38,22 @@ const (
 
 // IsZero reports whether no credential is configured.
 func (c Credential) IsZero() bool { return c.Env == "" && c.File == "" && len(c.Command) == 0 }
+
+// HeaderName is the header that carries the credential; empty: there is no credential.
+func (c Credential) HeaderName() string {
+	if c.IsZero() {
+		return ""
+	}
+	return cmp.Or(c.Header, "Authorization")
+}
+
+// Place says where the credential comes from and how it is sent, without the secret; empty: there is none.
+func (c Credential) Place() string {
+	if c.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%q", append([]string{c.HeaderName(), c.Prefix, c.Env, c.File}, c.Command...))
+}
 
 // Check refuses an incomplete or contradictory table "read". It reads nothing.
 func (c Credential) Check(opts backend.Options) error { return c.CheckAt(opts, "read") }
