@@ -25,6 +25,8 @@ type Station struct {
 	Feed     *ActionFeed
 	// Control is what carries actions out. It is nil where the Station was opened only to look.
 	Control *actions.Control
+	// Asked is the id or name of the subject that a command asks about, empty: of all. It is read first.
+	Asked string
 	// StateDir is where state is kept between runs; empty: there is no place. Forgets says why alerts are not remembered.
 	StateDir string
 	Forgets  error
@@ -71,7 +73,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	}
 	s.Alerts = alerts.NewService(engine, alerts.ServiceOptions{Store: s.store, ReadClock: a.ReadClock, Problem: func(err error) { s.problem(err) },
 		Journal:      s.ordersOf(func() audit.Who { return a.Who }),
-		LongestOrder: o.Config.LongestOrder, Attention: func(at backend.Attention) { s.Fleet.Attend(at) }, Observed: func(p backend.Proof) { s.Fleet.Learn(p) }})
+		LongestOrder: o.Config.LongestOrder, Attention: s.attend, Observed: func(p backend.Proof) { s.Fleet.Learn(p) }})
 	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, Flags: o.Flags, OnState: s.observe})
 	AddTo(s.Fleet, sources)
 	s.Fleet.Resume(s.Alerts.Bookmarks())
@@ -175,15 +177,21 @@ func AddTo(f *fleet.Fleet, sources []Source) {
 
 // Poll reads every source once. A source that hangs delays it until ctx ends and no longer.
 func (s *Station) Poll(ctx context.Context) *fleet.State {
-	s.Fleet.Attend(s.Alerts.Attention()) // of the run before
+	s.attend(s.Alerts.Attention()) // of the run before
 	return s.Fleet.PollOnce(ctx)
 }
 
 // Observe reads the sources at their own pace until ctx ends. The Station cannot read again.
 func (s *Station) Observe(ctx context.Context) {
 	s.started, s.samples = true, true
-	s.Fleet.Attend(s.Alerts.Attention()) // of the run before
+	s.attend(s.Alerts.Attention()) // of the run before
 	s.Fleet.Run(ctx)
+}
+
+// attend tells the sources where attention is.
+func (s *Station) attend(at backend.Attention) {
+	at.Asked = s.Asked
+	s.Fleet.Attend(at)
 }
 
 // leaveWithin is how long the end waits for a source that does not return.

@@ -30,6 +30,8 @@ type Watcher interface {
 type Attention struct {
 	Alerting []Key // subjects of alerts that are pending, firing or held
 	Visible  []Key // rows on some screen
+	// Asked is the id or name of the subject that a command asks about, as it was given; empty: of all.
+	Asked string
 	// Listed is what a former run found on the list. Where the list lost much of it, the own routes tell what ended.
 	Listed []Key
 }

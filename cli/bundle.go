@@ -35,6 +35,7 @@ something may be missing.`,
 			if err := newFile("--out", out); err != nil {
 				return err
 			}
+			o.asked = args[0]
 			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.bundle(c.Context(), r, args[0], f, out) })
 		},
 	}

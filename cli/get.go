@@ -84,6 +84,9 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 			if g.observe > 0 && g.observe < figuresTake && kind == backend.KindSandbox.Spec().List {
 				p.notice("cpu needs two samples of each container: --observe %s tells it", duration(figuresTake))
 			}
+			if len(args) == 2 {
+				g.asked = args[1]
+			}
 			return p.reading(c.Context(), *s, g.oneShot, func(r *reading) error {
 				r.state = r.board.Shown(r.state)
 				if len(args) == 2 {

@@ -34,6 +34,8 @@ type reading struct {
 type oneShot struct {
 	observe time.Duration
 	timeout time.Duration
+	// asked is the id of the subject that the command is about, as it was given; empty: of all.
+	asked string
 	// completes says that it only completes a word: nothing is removed.
 	completes bool
 }
@@ -121,7 +123,7 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 	if err != nil {
 		return nil, err
 	}
-	if !o.completes {
+	if x.Asked = o.asked; !o.completes {
 		p.removeLeft(ctx, x)
 	}
 	if o.observe > 0 {

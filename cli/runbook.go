@@ -72,6 +72,7 @@ framework's runbook. The pages with names are Sandglass's own.
 				doc.Text = p.pasted(page.Markdown(p.sitesText(*s, page)))
 				return p.writeRunbook(doc, nil, format)
 			}
+			o.asked = subject
 			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.diagnose(r, page, subject, find, doc, format) })
 		},
 	}

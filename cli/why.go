@@ -35,6 +35,7 @@ fires for it, 2 something critical fires, 3 its state is not known.`,
 		Args:              oneArg("why needs one id, as check and get print it"),
 		ValidArgsFunction: p.completeIDs(s),
 		RunE: func(c *cobra.Command, args []string) error {
+			o.asked = args[0]
 			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.why(r, args[0], f, format, code) })
 		},
 	}

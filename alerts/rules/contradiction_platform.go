@@ -75,7 +75,11 @@ func (r *contradiction) signals(env *alerts.Env, b *backend.Sandbox, n *contradi
 		if n.Odd.IsZero() {
 			n.Odd = env.Now
 		}
-		if due := latestOf(at.Add(r.unfinished), n.Odd.Add(lookedAfter)); env.Now.Before(due) {
+		due := at.Add(r.unfinished)
+		if e, _ := backend.OddResume(b.Lifecycle); e.Kind != backend.LifecycleResumed { // which alone has no directory listed
+			due = latestOf(due, n.Odd.Add(lookedAfter))
+		}
+		if env.Now.Before(due) {
 			later(due)
 		} else {
 			raise(signalResume, n.Odd, what)

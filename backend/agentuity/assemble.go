@@ -253,7 +253,7 @@ func (p *poll) finish() {
 		p.hubWords()
 	}
 	unlisted := slices.ContainsFunc(s.regions, func(r *region) bool { return r.err == nil && r.full.done.IsZero() })
-	p.r.Partial = unlisted || p.partial && s.polls <= firstPolls
+	p.r.Partial = unlisted || p.partial && s.polls <= firstPolls || p.unswept()
 	p.r.Bookmarks = s.bookmarks(p.now)
 	for _, place := range s.places() {
 		p.r.Load = addLoad(p.r.Load, place.client.TakeLoad())
@@ -275,6 +275,32 @@ func (p *poll) finish() {
 	}
 	p.noteAddresses()
 	p.r.At = s.deps.Now()
+}
+
+// unswept reports whether a command that reads once should read on: executions, jobs and events of some sandbox were not read
+// yet. It says so as long as no process read them lately.
+func (p *poll) unswept() bool {
+	s := p.s
+	if s.swept {
+		return false
+	}
+	lately := p.now.Add(-2 * max(s.opt.Sweep.Std(), s.sweep.Longest(p.swept)))
+	left, unread := 0, 0
+	for _, x := range p.subjects() {
+		if s.boxes[x.ID].problem != nil {
+			continue // told by itself
+		}
+		if at := s.readOf[x.ID]; at.Before(s.started) {
+			if left++; at.Before(lately) {
+				unread++
+			}
+		}
+	}
+	if s.swept = left == 0; unread > 0 {
+		p.r.Unseen = true
+		p.note("executions, jobs and events of %d of %d sandboxes were not read yet", unread, p.swept)
+	}
+	return left > 0 && p.now.Sub(s.started) < firstSweep
 }
 
 func addLoad(a, b backend.Load) backend.Load {

@@ -1,6 +1,7 @@
 package agentuity
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -33,7 +34,7 @@ func (p *poll) subjects() []wire.SweepSubject {
 		if b.unread() || !live(b.status) && !transit(b.status) && !seen && !b.fellAsleep() {
 			continue
 		}
-		x := wire.SweepSubject{ID: key, Life: life{b.status, b.executions}}
+		x := wire.SweepSubject{ID: key, Life: life{b.status, b.executions}, Former: p.s.readOf[key]}
 		switch {
 		case p.urgent(b):
 			x.Rank = wire.SweepAlerting
@@ -76,6 +77,13 @@ func (p *poll) readBoxes() {
 			due = append(due, key)
 		}
 	}
+	urgent := func(key backend.ID) int {
+		if b := p.s.boxes[key]; b != nil && p.urgent(b) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(due, func(a, b backend.ID) int { return cmp.Compare(urgent(a), urgent(b)) })
 	status := len(jobs)
 	for _, key := range due {
 		if b := p.s.boxes[key]; b != nil {
@@ -224,7 +232,7 @@ func (p *poll) readBox(b *box) job {
 				}
 			}
 			if !later && b.work.shapeless == nil {
-				b.problem, b.fails = nil, 0
+				b.problem, b.fails, p.s.readOf[b.id] = nil, 0, p.now
 			} else if b.work.shapeless != nil {
 				p.failed(b, b.work.shapeless)
 				b.fails++

@@ -1,6 +1,8 @@
 package agentuity
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +30,13 @@ func (s *Source) statusSince(b *box, id backend.ID, status string, now time.Time
 	delete(s.seen, statusMark(id, b.status))
 	return s.firstSeen(statusMark(id, status), now, transit(status) || !over(status) && len(s.seen) < maxMarks)
 }
+
+// markRead begins the marks of when executions, jobs and events of a sandbox were last read: a command goes on where the one
+// before it ended.
+const (
+	markRead = "read "
+	maxRead  = 2000
+)
 
 func listedMark(id backend.ID) string { return "listed " + id.Raw() }
 
@@ -73,9 +82,20 @@ func (s *Source) bookmarks(now time.Time) []backend.Bookmark {
 		}
 		return strings.Compare(a.File, b.File)
 	})
-	out = out[:min(len(out), maxMarks)]
+	out = append(out[:min(len(out), maxMarks)], s.readMarks(now)...)
 	if !s.newest.IsZero() {
 		out = append(out, backend.Bookmark{File: markEvents, Sizes: []backend.SizeAt{{At: s.newest}}})
+	}
+	return out
+}
+
+// readMarks are the newest marks of when sandboxes were read.
+func (s *Source) readMarks(now time.Time) []backend.Bookmark {
+	maps.DeleteFunc(s.readOf, func(_ backend.ID, at time.Time) bool { return now.Sub(at) > unusedFor })
+	keys := slices.SortedFunc(maps.Keys(s.readOf), func(a, b backend.ID) int { return cmp.Or(s.readOf[b].Compare(s.readOf[a]), a.Compare(b)) })
+	out := make([]backend.Bookmark, 0, min(len(keys), maxRead))
+	for _, key := range keys[:min(len(keys), maxRead)] {
+		out = append(out, backend.Bookmark{File: markRead + key.Raw(), Sizes: []backend.SizeAt{{At: s.readOf[key]}}})
 	}
 	return out
 }

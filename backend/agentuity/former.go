@@ -104,6 +104,7 @@ func (s *Source) forget(key backend.ID, status string) {
 		delete(s.seen, m)
 	}
 	delete(s.formers, key)
+	delete(s.readOf, key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.moved, key)

@@ -3,7 +3,9 @@ package agentuity
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +28,7 @@ type poll struct {
 
 // attention is what people, rules and logs look at.
 type attention struct {
+	asked                       string
 	alerting, visible, sessions map[backend.ID]bool
 	reports                     []backend.Report
 }
@@ -44,7 +47,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.slice = slice
 	s.polls++
 	s.mu.Lock()
-	p.attention = attention{alerting: s.alerting, visible: s.visible, sessions: s.watched, reports: slices.Clone(s.reports)}
+	p.attention = attention{asked: s.asked, alerting: s.alerting, visible: s.visible, sessions: s.watched, reports: slices.Clone(s.reports)}
 	s.mu.Unlock()
 	p.lists()
 	if err := p.down(); err != nil {
@@ -52,6 +55,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 		return p.r, err
 	}
 	p.readHub()
+	p.lookAtAsked()
 	p.lookAtSuspects() // first: the sweep may use up what the budget has
 	p.readBoxes()
 	p.suspects()
@@ -60,6 +64,24 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.finish()
 	return p.r, nil
 }
+
+// lookAtAsked looks at the sandboxes that a command asks about as at those that alert.
+func (p *poll) lookAtAsked() {
+	asked := p.attention.asked
+	if len(asked) < askedLeast {
+		return
+	}
+	p.attention.alerting = maps.Clone(p.attention.alerting)
+	means := func(key backend.ID) bool { return strings.Contains(key.Raw(), asked) }
+	for key, b := range p.s.boxes {
+		if means(key) || b.entity.Name.String() == asked || means(b.session) {
+			p.attention.alerting[key] = true
+		}
+	}
+}
+
+// askedLeast is how long a part of an id must be to be looked for.
+const askedLeast = 4
 
 // job is one piece of reading. What it returns is called by the poll itself, after it.
 type job func(ctx context.Context) (done func())

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,8 +20,9 @@ const (
 	pageSize   = 100 // the most that the platform gives
 	// sweepShare is the part of the budget that reads executions, jobs and events, three requests for each sandbox.
 	sweepShare = 0.6
-	// firstSweep are so many seconds of that part that a first poll may use, for commands that poll once.
-	firstSweep = 10 * time.Second
+	// firstSweep are so many seconds of that part that a first poll may use, for commands that poll once. These go on reading for
+	// so long at most.
+	firstSweep = 30 * time.Second
 	// maxProblems bounds what one reading says about itself.
 	maxProblems = 60
 )
@@ -39,11 +41,13 @@ type Source struct {
 
 	boxes    map[backend.ID]*box
 	sessions map[backend.ID]*hubSession
-	saidOf   map[backend.ID]saidJoin // by session: which sandbox it has, as a log line says
-	seen     map[string]time.Time    // when what the platform does not date was first seen, by kind and id
-	used     map[string]bool         // of these, those that this process saw too
-	formers  map[backend.ID][]string // marks of the statuses of sandboxes that a former process saw
-	recalled bool                    // those that no list names were taken up
+	saidOf   map[backend.ID]saidJoin  // by session: which sandbox it has, as a log line says
+	seen     map[string]time.Time     // when what the platform does not date was first seen, by kind and id
+	used     map[string]bool          // of these, those that this process saw too
+	readOf   map[backend.ID]time.Time // when executions, jobs and events of a sandbox were last read whole, by this or a former process
+	swept    bool                     // each sandbox was read once
+	formers  map[backend.ID][]string  // marks of the statuses of sandboxes that a former process saw
+	recalled bool                     // those that no list names were taken up
 	started  time.Time
 	toldTo   time.Time // until when a former process told events
 	newest   time.Time // the newest event that was told
@@ -52,6 +56,7 @@ type Source struct {
 	claims backend.Claims // nil: this process is alone
 
 	mu       sync.Mutex
+	asked    string
 	alerting map[backend.ID]bool // sandboxes
 	visible  map[backend.ID]bool
 	watched  map[backend.ID]bool    // sessions that alert or are looked at
@@ -116,7 +121,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{},
-		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, moved: map[backend.ID]*region{}, formers: map[backend.ID][]string{}, started: deps.Now()}
+		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, moved: map[backend.ID]*region{}, readOf: map[backend.ID]time.Time{}, formers: map[backend.ID][]string{}, started: deps.Now()}
 	if o.CLIProfile != "" {
 		name, file := profileFile(o.CLIProfile, o.CLIConfigDir, deps.Getenv)
 		s.profile = &profile{name: name, file: file, now: deps.Now}
@@ -202,7 +207,7 @@ func (s *Source) Attend(a backend.Attention) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.alerting, s.visible, s.watched = alerting, visible, watched
+	s.asked, s.alerting, s.visible, s.watched = a.Asked, alerting, visible, watched
 }
 
 // Listen remembers what log lines say of sandboxes and their sessions.
@@ -224,6 +229,10 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 		at := m.Sizes[len(m.Sizes)-1].At
 		if m.File == markEvents {
 			s.toldTo, s.newest = at, at
+		} else if raw, is := strings.CutPrefix(m.File, markRead); is {
+			if key, err := backend.NewID(raw); err == nil {
+				s.readOf[key] = at
+			}
 		} else {
 			s.seen[m.File] = at
 			s.former(m.File)

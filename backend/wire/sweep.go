@@ -41,6 +41,8 @@ type SweepSubject struct {
 	ID   backend.ID
 	Rank SweepRank
 	Life any // a comparable value that changes when the sandbox is started again: it is checked anew then
+	// Former is when a process before this one checked it, zero: not known. It is checked anew, those first that wait longest.
+	Former time.Time
 }
 
 // Sweep decides when a check without side effects looks at which sandbox. What wakes, bills, starts or records something is
@@ -54,9 +56,18 @@ type Sweep struct {
 }
 
 type swept struct {
-	life any
-	last time.Time // start of the newest check, zero: never
-	due  time.Time
+	life   any
+	last   time.Time // start of the newest check, zero: never
+	former time.Time // of a process before
+	due    time.Time
+}
+
+// age is when it was checked last, by any process.
+func (s *swept) age() time.Time {
+	if s.last.IsZero() {
+		return s.former
+	}
+	return s.last
 }
 
 // NewSweep makes a Sweep that has checked nothing. now tells the time that the rate is measured by.
@@ -85,7 +96,7 @@ func (s *Sweep) Due(now time.Time, all []SweepSubject) []backend.ID {
 	for _, x := range all {
 		e := s.known[x.ID]
 		if e == nil {
-			e = &swept{life: x.Life}
+			e = &swept{life: x.Life, former: x.Former}
 		}
 		known[x.ID] = e
 		if e.life != x.Life {
@@ -101,7 +112,7 @@ func (s *Sweep) Due(now time.Time, all []SweepSubject) []backend.ID {
 	}
 	s.known = known
 	age := func(a, b SweepSubject) int {
-		return cmp.Or(known[a.ID].last.Compare(known[b.ID].last), a.ID.Compare(b.ID))
+		return cmp.Or(known[a.ID].age().Compare(known[b.ID].age()), a.ID.Compare(b.ID))
 	}
 	slices.SortFunc(due, age)
 	ranked := slices.Clone(due)
