@@ -64,9 +64,11 @@ func (m *Model) surroundings(w, h int) (top, foot []string) {
 	need := 1 + m.screen().Need(w, &m.frame)
 	if h >= tabsAlways || h > need+1 {
 		line, clock := tabs(w, &m.frame, m.screens, m.screen())
-		top = []string{header(w, &m.viewer, &m.frame, !clock), line}
+		first, told := header(w, &m.viewer, &m.frame, !clock)
+		top, m.clockBelow = []string{first, line}, !told
 	} else {
-		top = []string{header(w, &m.viewer, &m.frame, true)}
+		first, told := header(w, &m.viewer, &m.frame, true)
+		top, m.clockBelow = []string{first}, !told
 	}
 	if h >= ruleFrom {
 		top = append(top, kit.Rule(m.frame.Theme, w))

@@ -35,24 +35,52 @@ func (m *Model) footer(w int, typed prompter) (line string, cursor int) {
 	if problem != "" && (inTable || typed != nil && m.height < footerAlways) {
 		l.Put(theme.Warn, problem).Gap(3)
 	}
-	status := ""
+	var statuses []string // the first is shown, or the first that leaves room for the clock
 	if m.overTable() {
-		status = m.screen().Status(&m.frame)
+		for _, brief := range []bool{false, true} {
+			statuses = append(statuses, m.screen().Status(&m.frame, brief))
+		}
+	} else {
+		statuses = []string{""}
 	}
-	named := hinted(m.keymap.Of(m.context()), m.offers, l.Left()-kit.Width(status)-2)
-	l.Gap(1).Styled(m.hints.line(m.frame.Theme, named))
+	named, status, gap := ending(m, l.Left(), statuses)
+	l.Gap(1).Styled(m.hints.line(m.frame.Theme, named, gap))
 	if status != "" {
 		l.End(theme.Dim, status+" ")
 	}
 	return l.String(), cursor
 }
 
-// betweenHints is how many cells are between two keys of the footer.
+// ending chooses what stands in room cells: keys, gap cells apart, and the status, with the clock where the lines above have no
+// room for it. No key leaves for the clock.
+func ending(m *Model, room int, statuses []string) (named []key.Binding, status string, gap int) {
+	fit := func(status string, gap int) []key.Binding {
+		return hinted(m.keymap.Of(m.context()), m.offers, room-kit.Width(status)-2, gap)
+	}
+	named = fit(statuses[0], betweenHints)
+	if !m.clockBelow || m.width < footerClock {
+		return named, statuses[0], betweenHints
+	}
+	for _, status := range statuses {
+		timed := strings.TrimSpace(status + "  " + clockOf(&m.frame))
+		for gap := betweenHints; gap >= betweenHints-1; gap-- {
+			if x := fit(timed, gap); len(x) == len(named) {
+				return x, timed, gap
+			}
+		}
+	}
+	return named, statuses[0], betweenHints
+}
+
+// betweenHints is how many cells are between two keys of the footer, at most.
 const betweenHints = 3
 
-// hinted chooses the keys that the footer names in room cells: the way out and the help always, then as many of the others
+// footerClock is the width from which the footer has the clock where the lines above have no room for it.
+const footerClock = 60
+
+// hinted chooses the keys that the footer names in room cells, gap cells apart: the way out and the help always, then as many of the others
 // as fit, in the table's order.
-func hinted(bindings []keys.Binding, offers func(keys.Action) bool, room int) []key.Binding {
+func hinted(bindings []keys.Binding, offers func(keys.Action) bool, room, gap int) []key.Binding {
 	always := func(a keys.Action) bool { return a == keys.Back || a == keys.Cancel || a == keys.Help }
 	var all []*keys.Binding
 	for i := range bindings {
@@ -62,14 +90,14 @@ func hinted(bindings []keys.Binding, offers func(keys.Action) bool, room int) []
 		}
 		all = append(all, b)
 		if always(b.Intent.Action) {
-			room -= hintWidth(b.Hint) + betweenHints
+			room -= hintWidth(b.Hint) + gap
 		}
 	}
 	var out []key.Binding
 	full := false
 	for _, b := range all {
 		if !always(b.Intent.Action) {
-			room -= hintWidth(b.Hint) + betweenHints
+			room -= hintWidth(b.Hint) + gap
 			full = full || room < 0
 			if full {
 				continue
@@ -86,19 +114,20 @@ func hintWidth(b key.Binding) int { return kit.Width(b.Help().Key) + 1 + kit.Wid
 type hintLine struct {
 	theme *theme.Theme
 	shown []key.Binding
+	gap   int
 	text  string
 	width int
 }
 
-func (h *hintLine) line(t *theme.Theme, shown []key.Binding) (text string, width int) {
+func (h *hintLine) line(t *theme.Theme, shown []key.Binding, gap int) (text string, width int) {
 	same := func(a, b key.Binding) bool { return a.Help() == b.Help() }
-	if h.theme == t && slices.EqualFunc(h.shown, shown, same) {
+	if h.theme == t && h.gap == gap && slices.EqualFunc(h.shown, shown, same) {
 		return h.text, h.width
 	}
 	view := help.New()
-	view.ShortSeparator = strings.Repeat(" ", betweenHints)
+	view.ShortSeparator = strings.Repeat(" ", gap)
 	view.Styles = help.Styles{ShortKey: t.Style(theme.Strong), ShortDesc: t.Style(theme.Dim)}
-	*h = hintLine{theme: t, shown: shown, text: view.ShortHelpView(shown)}
+	*h = hintLine{theme: t, shown: shown, gap: gap, text: view.ShortHelpView(shown)}
 	h.width = kit.Width(h.text)
 	return h.text, h.width
 }

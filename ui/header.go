@@ -71,8 +71,10 @@ const (
 	modeFrom   = 72
 )
 
-// header tries longer and shorter forms until one fits. The clock is in it where the tabs have no room for it.
-func header(w int, v *Viewer, f *views.Frame, clock bool) string {
+// header tries longer and shorter forms until one fits. The clock is in it where the tabs have no room for it; told says whether
+// it is in one of them.
+func header(w int, v *Viewer, f *views.Frame, clock bool) (line string, told bool) {
+	told = !clock
 	var spans, end []kit.Span
 	for _, how := range wordings() {
 		how.clock = how.clock && clock
@@ -80,6 +82,7 @@ func header(w int, v *Viewer, f *views.Frame, clock bool) string {
 		how.states = how.states && w >= statesFrom
 		spans, end = headerIn(w, how, v, f.Summary), headerEnd(w, f, how)
 		if spansWidth(spans)+spansWidth(end)+2 <= w {
+			told = told || how.clock
 			break
 		}
 	}
@@ -90,7 +93,7 @@ func header(w int, v *Viewer, f *views.Frame, clock bool) string {
 	if left := w - spansWidth(end); l.Left() > spansWidth(end) {
 		l.PadTo(left).PutSpans(end...)
 	}
-	return l.String()
+	return l.String(), told
 }
 
 func headerIn(w int, f wording, v *Viewer, s *views.Summary) []kit.Span {

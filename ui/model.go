@@ -44,7 +44,10 @@ type Model struct {
 	bell       bell
 	unfinished []backend.Safe // plans that were broken off, until they were seen
 
-	hints    hintLine
+	hints hintLine
+	// clockBelow says that the lines above the body have no room for the clock.
+	clockBelow bool
+
 	spin     spin
 	say      string // the remark in the footer
 	sayTicks int

@@ -85,8 +85,9 @@ type Screen interface {
 	Offered(f *Frame) bool
 	// Need is how many lines the screen could use; the program gives up its own lines first.
 	Need(w int, f *Frame) int
-	// Status is the right end of the footer: place and order. FilterText is the filter in force.
-	Status(f *Frame) string
+	// Status is the right end of the footer: how many rows there are, and which are in sight where brief does not leave that to the
+	// screen itself. FilterText is the filter in force.
+	Status(f *Frame, brief bool) string
 	FilterText() string
 	// FilterProblem says what is wrong with the filter that is being typed; empty: nothing.
 	FilterProblem() string

@@ -13,6 +13,7 @@ type Summary struct {
 	Workspaces, Failing int
 	WorkspacesUnknown   int
 	Sandboxes, Broken   int  // without machines that are merely listed
+	Listed              int  // those
 	Framework           bool // some source reads an agent framework
 	Containers          bool // some of them are no sandboxes
 	Tmpdirs, Sessions   int
@@ -65,6 +66,8 @@ func Summarise(c *Snapshot) *Summary {
 			if b.Broken() {
 				s.Broken++
 			}
+		} else {
+			s.Listed++
 		}
 	}
 	s.countAlerts(c.Board)

@@ -279,11 +279,11 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.conclude("Its container could not start. %s.", d.fact("down"))
 		d.dont("Don't start it again before that: it fails the same way.")
 		if program := missingProgram(b.StartReason().String()); program != "" {
-			image := backend.Text("the right image")
+			image := backend.Text("Its image")
 			if !b.Image.IsEmpty() {
-				image = backend.Textf("another image than %s", b.Image)
+				image = backend.Textf("The image %s", b.Image)
 			}
-			d.do("Its image has no %s. Use %s, or correct the command.", backend.Clean(program, 160), image)
+			d.do("%s has no %s. Correct the command or the image where they are set.", image, backend.Clean(program, 160))
 		} else {
 			d.do("Correct what the error names: image, command or mount.")
 		}
@@ -343,12 +343,13 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		elsewhere()
 	case d.is("frozen"):
 		d.conclude("Its main process is frozen. %s.", d.fact("frozen"))
-		d.dont("Don't pause and resume it: its process stays frozen.")
 		if waits(b) { // a signal reaches no such thread
-			d.do("%sSee what it waits for: docker top %s -o pid,stat,wchan,cmd", s.waitTogether(), name)
-			d.do("A disk, a mount that hangs, or a freezer outside the engine. When that answers it goes on by itself. Else restart it: docker restart %s", name)
+			d.dont("Don't restart, kill or pause it: no signal may reach it.")
+			d.do("%sSee why it waits: docker top %s -o pid,stat,wchan,comm. Repair that disk or mount: then it goes on by itself.", s.waitTogether(), name)
+			d.do("A freezer outside the engine stops it too. Only if the cause is gone and it still waits, restart it: docker restart %s", name)
 			break
 		}
+		d.dont("Don't pause and resume it: its process stays frozen.")
 		d.do("Let it go on: docker kill -s CONT %s. If it waits for a disk, restart it: docker restart %s.", name, name)
 		d.do("Look for what stopped it. A debugger, or a mount that hangs.")
 	case formerFailure(b) != nil:

@@ -70,7 +70,7 @@ const nearly = 15 * time.Minute
 // removes it may undo each repair. Empty otherwise.
 func (s *subjectView) removedTogether() backend.Safe {
 	if n := s.together(); n > 1 {
-		return backend.Textf("%d sandboxes lost it: find what removes it. Look at cleanup jobs, mounts and the last change. Then repair each. ", n)
+		return backend.Textf("%d sandboxes lost it: find what removes it, such as a cleanup job, a mount or the last change. Then repair each. ", n)
 	}
 	return backend.Safe{}
 }
@@ -78,7 +78,7 @@ func (s *subjectView) removedTogether() backend.Safe {
 // waitTogether is the step before the others where several sandboxes of the engine began to wait at nearly the same time.
 func (s *subjectView) waitTogether() backend.Safe {
 	if n := s.together(); n > 1 {
-		return backend.Textf("%d sandboxes wait: look at disks and mounts of the host. ", n)
+		return backend.Textf("%d sandboxes wait: look at disks and mounts of the host of %s. ", n, backend.Clean(s.led[0].Source, 80))
 	}
 	return backend.Safe{}
 }

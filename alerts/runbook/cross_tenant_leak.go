@@ -136,7 +136,7 @@ func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
 	switch {
 	case shared && d.is("tenants"):
 		d.conclude("Different tenants share one place for files: %s. Treat it as a leak until the opposite is shown.", d.fact("tenants"))
-		d.do("Start the security and compliance process now. It decides about the sessions. Report the times of the line since, and both sessions.")
+		d.do("Start the security and compliance process now. It decides about the sessions. Report both sessions and the times above.")
 	case shared && d.Mark("tenants") == RuledOut:
 		d.conclude("Sessions share files within one tenant. No tenant sees another's.")
 		d.do("Ask the owner whether the sharing is wanted.")

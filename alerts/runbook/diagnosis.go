@@ -166,14 +166,14 @@ func (c Case) Diagnose(incident string) Diagnosis {
 
 // cleanable names another way to make room where no source lists scratch directories: clean would be refused.
 func (s *subjectView) cleanable(d *Diagnosis) {
-	const lists = "sandglass clean --dry-run lists leftovers."
+	const lists = "List leftovers: sandglass clean --dry-run."
 	if slices.ContainsFunc(s.State.Sources, func(h *fleet.SourceHealth) bool { return h.Watches(backend.InputTmpdirs) }) {
 		return
 	}
 	d.Do = slices.Clone(d.Do)
 	for i, x := range d.Do {
 		if before, after, found := strings.Cut(x.String(), lists); found {
-			d.Do[i] = backend.Clean(before+"on the agents' host, df -h and df -i show what is full."+after, backend.MaxTextRunes)
+			d.Do[i] = backend.Clean(before+"On the agents' host, df -h and df -i show what is full."+after, backend.MaxTextRunes)
 		}
 	}
 }

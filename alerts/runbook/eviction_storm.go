@@ -327,7 +327,7 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 		d.do("See what uses the memory: ps aux --sort=-rss. Free memory on the host before anything is reset. Or bound what runs on it.")
 	case d.mainly("full"):
 		d.conclude("The file system of scratch directories is full.")
-		d.do("Make room: sandglass clean --dry-run lists leftovers. Then let the workspaces recover (runbook 5).")
+		d.do("Make room. List leftovers: sandglass clean --dry-run. Then let the workspaces recover (runbook 5).")
 	case d.mainly("storage"):
 		d.conclude("Object storage does not answer. Errors or the site's own check say so.")
 		d.do("Check the bucket and its binding. Keep retries few until it answers.")

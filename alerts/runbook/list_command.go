@@ -37,6 +37,10 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 	if limited {
 		now = backend.Textf(" (now %d)", x.instances)
 	}
+	where := backend.Text("the platform's configuration")
+	if strings.HasPrefix(provider, "cloudflare-") {
+		where = backend.Text("the Wrangler configuration")
+	}
 	waiting := 0
 	for _, e := range s.errors {
 		if e.cause&alerts.NamesQuota != 0 {
@@ -47,12 +51,12 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 	idle := backend.Textf("%s not used for over %s: %s", areWorkspaces(n), spanText(unusedAfter), list)
 	switch {
 	case n == 0:
-		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration. Or end sessions. No workspace is known to be unused for over %s.", now, spanText(unusedAfter))
+		d.do("Raise max_instances%s in %s and redeploy. Or end sessions. No workspace is known to be unused for over %s.", now, where, spanText(unusedAfter))
 	case n >= waiting:
 		d.do("End unused sessions, in the app that started them. It needs no deploy. %s", idle)
-		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration.", now)
+		d.do("Raise max_instances%s in %s and redeploy.", now, where)
 	default:
-		d.do("Raise max_instances%s and redeploy. It is in the platform's configuration. Until then end unused sessions, in their app. %s", now, idle)
+		d.do("Raise max_instances%s in %s and redeploy. Until then end unused sessions, in their app. %s", now, where, idle)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestPage5SaysWhatARebootLeaves(t *testing.T) {
 func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
 	w := world{workspaces: evicted("WorkspaceFailedError: max_instances (20) reached")}
 	d := w.diagnose("7", sourceKeyOf("helix-eu"))
-	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "Raise max_instances (now 20) and redeploy") {
+	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "Raise max_instances (now 20) in the platform's configuration and redeploy") {
 		t.Error(d.Do)
 	}
 	for _, x := range evicted("WorkspaceFailedError: max_instances reached (4/4 in use, request 01ab)") {
@@ -233,9 +233,9 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 		in   world
 		want string
 	}{
-		{few, "Raise max_instances (now 20) and redeploy. It is in the platform's configuration. Until then end unused sessions, in their app. 1 workspace is not used for over 30m: " + list},
+		{few, "Raise max_instances (now 20) in the Wrangler configuration and redeploy. Until then end unused sessions, in their app. 1 workspace is not used for over 30m: " + list},
 		{many, fmt.Sprintf("End unused sessions, in the app that started them. It needs no deploy. %d workspaces are not used for over 30m: %s", waiting, list)},
-		{w, "Raise max_instances (now 20) and redeploy. It is in the platform's configuration. Or end sessions. No workspace is known to be unused for over 30m."},
+		{w, "Raise max_instances (now 20) in the Wrangler configuration and redeploy. Or end sessions. No workspace is known to be unused for over 30m."},
 	} {
 		if d := c.in.diagnose("7", sourceKeyOf("helix-eu")); len(d.Do) == 0 || d.Do[0].String() != c.want {
 			t.Errorf("%q\nwant %q", d.Do, c.want)
@@ -246,8 +246,8 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 // The step names the release that reads the references, where the error tells which versions this one reads.
 func TestTheReleaseThatReadsTheReferencesIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy a release of schema 3: it reads versions 2 to 4.",
-		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy a release of schema 2: it reads versions 1 to 3.",
+		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy a newer release of the agent that reads version 4. One of schema 3 reads 2 to 4.",
+		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy a release that reads version 1. One of schema 2 reads 1 to 3.",
 		"ref schemaVersion 7 is outside the supported range 1-5": "Roll forward to a release that reads schema version 7.",
 	} {
 		d := world{workspaces: []*backend.Workspace{failed("s1", "box", "WorkspaceFailedError: "+text)}}.diagnose("6", wsKey("s1", "box"))

@@ -20,14 +20,14 @@ func TestCommandsThatThisRunCanTake(t *testing.T) {
 		}
 		return d.Do[0].String()
 	}
-	if got := first(w, ""); !strings.HasPrefix(got, "Make room: sandglass clean --dry-run lists leftovers.") {
+	if got := first(w, ""); !strings.HasPrefix(got, "Make room. List leftovers: sandglass clean --dry-run.") {
 		t.Errorf("without flags: %q", got)
 	}
-	if got := first(w, "--config d.toml"); !strings.HasPrefix(got, "Make room: sandglass --config d.toml clean --dry-run lists leftovers.") {
+	if got := first(w, "--config d.toml"); !strings.HasPrefix(got, "Make room. List leftovers: sandglass --config d.toml clean --dry-run.") {
 		t.Errorf("with flags: %q", got)
 	}
 	w.without = []string{"host-a"}
-	if got := first(w, ""); !strings.HasPrefix(got, "Make room: on the agents' host, df -h and df -i show what is full.") {
+	if got := first(w, ""); !strings.HasPrefix(got, "Make room. On the agents' host, df -h and df -i show what is full.") {
 		t.Errorf("without a source of scratch directories: %q", got)
 	}
 }

@@ -232,7 +232,7 @@ func (s *subjectView) refusedRefs(n int) backend.Safe {
 	case refused > 0:
 		return backend.Textf(" It cannot read %s of other versions.", plural(refused, "stored reference"))
 	case len(all.Versions) > 0 && all.Unversioned == 0 && all.Unreadable == 0:
-		return backend.Text(" It reads all references that are known.")
+		return backend.Text(" These are all known references.")
 	}
 	return backend.Safe{}
 }
@@ -270,7 +270,15 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 			d.conclude("This release cannot read the stored references of %s.", plural(d.SessionCount, "session"))
 		}
 		if n, ok := s.fittingRelease(); ok {
-			d.do("Deploy a release of schema %d: it reads versions %d to %d.%s", n, n-1, n+1, s.refusedRefs(n))
+			newer := backend.Text("a release")
+			if _, high, told := s.readable(); told && n+1 > high {
+				newer = backend.Text("a newer release of the agent")
+			}
+			if v, told := s.wanted(); told && v >= n-1 && v <= n+1 {
+				d.do("Deploy %s that reads version %d. One of schema %d reads %d to %d.%s", newer, v, n, n-1, n+1, s.refusedRefs(n))
+			} else {
+				d.do("Deploy %s of schema %d: it reads versions %d to %d.%s", newer, n, n-1, n+1, s.refusedRefs(n))
+			}
 		} else if v, ok := s.wanted(); ok {
 			d.do("Roll forward to a release that reads schema version %d. A release reads one version below and one above its own.", v)
 		} else {

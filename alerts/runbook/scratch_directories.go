@@ -266,7 +266,7 @@ func closeCure(errno string) backend.Literal {
 	return "Fix what the log line names. Mostly it is a subprocess that still writes, or files that their owner may not write."
 }
 
-const listUnused = "Run: sandglass clean --dry-run. Without --dry-run it asks, and removes only those. That does not stop the cause."
+const listUnused = "List the abandoned ones: sandglass clean --dry-run. Without --dry-run it asks, and removes only these. The cause stays."
 
 func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray bool) {
 	switch {
@@ -284,6 +284,9 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		if errno == "EBUSY" {
 			d.conclude("Agents cannot remove their directories: a mount is inside.")
 			d.dont("Don't run rm -rf before the unmount: it deletes the mount's files.")
+		}
+		if errno == "ENOTEMPTY" {
+			d.conclude("Agents cannot remove directories: something writes there.")
 		}
 		if errno == "ENOTEMPTY" && d.is("pile") { // what can be done now, before what helps the next close
 			d.do(listUnused)
@@ -320,10 +323,10 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.do("End the process of an ended session that holds files. The space returns when its last file is closed.")
 	}
 	if d.is("full") {
-		d.do("Make room now: sandglass clean --dry-run lists leftovers. Agents fail to open on a full file system.")
+		d.do("Make room now, list leftovers: sandglass clean --dry-run. Agents fail to open on a full file system.")
 	}
 	d.dont("Don't run find -mtime +1 -delete: it takes files of live sessions.")
-	d.dont("Don't use lsof for the cause: an open file stops no removal. On a network file system (NFS) they can.")
+	d.dont("Don't use lsof: only on NFS can an open file stop a removal.")
 	if d.is("tmpfs") {
 		d.dont("Don't let them grow on a tmpfs. The host runs out of memory before the disk does.")
 	}

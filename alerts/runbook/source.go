@@ -47,7 +47,7 @@ func (d *Diagnosis) refused(err string) {
 	if len(d.Do) == 0 || bad != nil || u.Port() == "" || !strings.Contains(err, "refused") || !d.is("down") {
 		return
 	}
-	d.Do[0] = backend.Textf("Ask it from this machine: curl -i ADDRESS. Refused again: start what listens on port %s, or its tunnel. Or a firewall rejects.", backend.Clean(u.Port(), 5))
+	d.Do[0] = backend.Textf("Ask it from the machine of Sandglass: curl -i ADDRESS. Refused again: start the server behind port %s, or the tunnel to it. A firewall may refuse too.", backend.Clean(u.Port(), 5))
 }
 
 // ask puts the address that an error names into the command that asks it; without one the docker client or the reader of the
@@ -247,7 +247,7 @@ func diagnoseHost(s *subjectView) Diagnosis {
 		{any: []string{"host-memory"}, conclude: "Memory runs out on the host", quotes: true,
 			do: "See what uses the memory: ps aux --sort=-rss. Free memory before you start anything on the host. Or move work away from it.", dont: "Don't restart the host before its kernel log is saved. It names what was killed.",
 			noReset: "memory runs out on the host; a reset starts more on it"},
-		{any: []string{"full"}, conclude: "A file system of the host is full", quotes: true, do: "Make room: sandglass clean --dry-run lists leftovers. Then let the workspaces recover (runbook 5).", dont: "Don't delete by the age of the top directory alone."},
+		{any: []string{"full"}, conclude: "A file system of the host is full", quotes: true, do: "Make room. List leftovers: sandglass clean --dry-run. Then let the workspaces recover (runbook 5).", dont: "Don't delete by the age of the top directory alone."},
 		{any: []string{"boot"}, conclude: "The host started again", quotes: true, do: "See what did not come back: sandglass get sb. For example containers without a restart policy, scratch directories on a tmpfs.", dont: "Don't take the new start for the cause: find why it went down."},
 		{denies: true, conclude: "What was read shows no trouble of the host.", do: "Read the host's kernel log: journalctl -k. Then the Timeline.", dont: "Don't restart the host without a cause. What runs on it goes with it."},
 	})

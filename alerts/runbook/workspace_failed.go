@@ -301,9 +301,9 @@ func (s *subjectView) resetOnlyFailed(d *Diagnosis) {
 	for i, line := range d.Do {
 		text := line.String()
 		for _, step := range resetSteps {
-			text = strings.Replace(text, step, ". The workspaces recover when they are used next.", 1)
+			text = strings.Replace(text, step, ". The workspaces recover at their next use.", 1)
 		}
-		text = strings.Replace(text, "When it answers, reset the failed workspaces.", "The workspaces recover when they are used next.", 1)
+		text = strings.Replace(text, "When it answers, reset the failed workspaces.", "When it answers, the workspaces recover at their next use.", 1)
 		if text != line.String() {
 			d.Do[i] = backend.Clean(strings.Replace(text, ".. ", ". ", 1), 600)
 		}

@@ -183,7 +183,7 @@ func (s *subjectView) fullQuestion() question {
 func (s *subjectView) full() ending {
 	if s.provider() != filestore {
 		return ending{any: []string{"full"}, conclude: "A file system is full.",
-			do: "Make room: sandglass clean --dry-run lists leftovers. See runbook 5. Then reset the failed workspaces.", dont: "Don't reset first: the open fails again on a full file system.",
+			do: "Make room. List leftovers: sandglass clean --dry-run. See runbook 5. Then reset the failed workspaces.", dont: "Don't reset first: the open fails again on a full file system.",
 			noReset: "the file system is still full"}
 	}
 	return ending{any: []string{"full"}, conclude: "The SQLite storage of the Durable Object is full. Each object has a limit of its own.",

@@ -27,7 +27,7 @@ const gutter = 3
 // Render draws the screen.
 func (l *List[R]) Render(w, h int, f *views.Frame) kit.Block {
 	l.sync(f)
-	l.look = f.Theme
+	l.look, l.width, l.ruled = f.Theme, w, false
 	var strip []string
 	if l.cfg.Strip != nil {
 		strip = l.cfg.Strip(f, w)
@@ -83,7 +83,7 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 	if below := l.table.Len() - l.first - len(l.visible); below > 0 {
 		note += fmt.Sprintf("%s more ↓", kit.Number(below))
 	}
-	note = strings.TrimSpace(note)
+	note, l.ruled = strings.TrimSpace(note), true
 	rule := kit.NewBlock(w, 1, []string{kit.RuleWith(f.Theme, w, theme.Strong, note)})
 	return kit.Stack(table, rule, l.pane(w, h-th-1, f, Below))
 }

@@ -51,6 +51,8 @@ type Config[R any] struct {
 	Beneath func(f *views.Frame, row R, w, h int) []string
 	// Nothing says what it means that there are no rows; it is not asked while sources are still starting.
 	Nothing func(f *views.Frame) *kit.Doc
+	// Aside counts rows that the header does not count, with its words, such as "6 not watched"; nil: there is none.
+	Aside func(f *views.Frame) string
 	// Offered says where the screen can have rows; nil: everywhere.
 	Offered func(f *views.Frame) bool
 	// History: the rows are the frame's Events. The program reads them only while such a screen is open.
@@ -74,7 +76,9 @@ type List[R any] struct {
 	last     R    // that the cursor was on
 	lost     time.Time
 	visible  []backend.Key
-	first    int // place of the first visible row
+	first    int  // place of the first visible row
+	width    int  // in cells, as it was last drawn
+	ruled    bool // a rule says how many rows are out of sight
 	slotted  []kit.Slot
 	shown    []int // columns that are on the screen, to go round with Sort
 	look     *theme.Theme
@@ -351,7 +355,7 @@ func (l *List[R]) copy() views.Outcome {
 }
 
 // Status says where we are and in which order.
-func (l *List[R]) Status(f *views.Frame) string {
+func (l *List[R]) Status(f *views.Frame, brief bool) string {
 	l.sync(f)
 	var parts []string
 	if rows, hidden := l.table.Marked(); len(rows)+hidden > 0 {
@@ -364,10 +368,15 @@ func (l *List[R]) Status(f *views.Frame) string {
 		parts = append(parts, fmt.Sprintf("%s of %s match so far", kit.Number(n), kit.Number(total)))
 	case n < total:
 		parts = append(parts, fmt.Sprintf("%s of %s match", kit.Number(n), kit.Number(total)))
-	case len(l.visible) > 0 && len(l.visible) < n:
+	case len(l.visible) > 0 && len(l.visible) < n && !(brief && l.ruled):
 		parts = append(parts, fmt.Sprintf("%s-%s of %s", kit.Number(l.first+1), kit.Number(l.first+len(l.visible)), kit.Number(n)))
 	default:
 		parts = append(parts, kit.Count(n, "row", "rows"))
+	}
+	if l.cfg.Aside != nil && n > 0 && n == total && l.width >= wideColumns {
+		if text := l.cfg.Aside(f); text != "" {
+			parts = append(parts, text)
+		}
 	}
 	return strings.Join(parts, ", ")
 }

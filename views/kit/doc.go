@@ -3,8 +3,6 @@ package kit
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"sandglass/views/theme"
 )
 
@@ -122,7 +120,7 @@ func (d *Doc) forms(t *theme.Theme, w int, p *part) [][]string {
 			var head string
 			head, rest = firstSentence(rest)
 			text += head
-			shorter(strings.TrimRight(text, " "))
+			shorter(strings.TrimRight(text, " \n"))
 		}
 	case p.cut.middle > 0 && len(full) > p.cut.middle:
 		room := p.cut.middle*(w-d.indent(w)-1) - spansWidth(p.spans[:last])
@@ -137,10 +135,13 @@ func (d *Doc) forms(t *theme.Theme, w int, p *part) [][]string {
 	return append(out, full)
 }
 
-// firstSentence divides a text behind its first sentence.
+// firstSentence divides a text behind its first sentence, or behind its first line.
 func firstSentence(s string) (first, rest string) {
 	for at := 0; ; {
 		i := strings.Index(s[at:], ". ")
+		if end := strings.IndexByte(s[at:], '\n'); end >= 0 && (i < 0 || end < i) {
+			return s[:at+end+1], s[at+end+1:]
+		}
 		if i < 0 {
 			return s, ""
 		}
@@ -221,7 +222,8 @@ func (d *Doc) Under(title string, write func()) {
 // Blank adds an empty line.
 func (d *Doc) Blank() { d.parts = append(d.parts, part{kind: partBlank}) }
 
-// Field adds a labelled value; an empty label continues the field above in a line of its own.
+// Field adds a labelled value; an empty label continues the field above in a line of its own. A value may have line ends, and
+// words that Joined keeps together.
 func (d *Doc) Field(label string, spans ...Span) {
 	d.label = max(d.label, min(Width(label), MaxLabel))
 	d.add(part{kind: partField, label: label, spans: spans})
@@ -317,102 +319,6 @@ func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool) (lines []s
 	}
 	return lines
 }
-
-// wrapSpans breaks spans into lines of at most w cells, at spaces where it can, keeping tones.
-func wrapSpans(spans []Span, w int) [][]Span {
-	if w < 2 || spansWidth(spans) <= w {
-		return [][]Span{spans}
-	}
-	f := lineWrapper{width: w}
-	for _, word := range splitWords(spans) {
-		f.add(word)
-	}
-	if len(f.line) > 0 {
-		f.lines = append(f.lines, f.line)
-	}
-	return f.lines
-}
-
-// word is what must not be torn apart, with the spaces before it. Its pieces can have several tones.
-type word struct {
-	gap    int
-	pieces []Span
-}
-
-func splitWords(spans []Span) []word {
-	var words []word
-	var cur word
-	for _, s := range spans {
-		for rest := s.Text; rest != ""; {
-			n := len(rest) - len(strings.TrimLeft(rest, " "))
-			if n > 0 {
-				if len(cur.pieces) > 0 {
-					words, cur = append(words, cur), word{}
-				}
-				cur.gap += n
-				rest = rest[n:]
-				continue
-			}
-			end := strings.IndexByte(rest, ' ')
-			if end < 0 {
-				end = len(rest)
-			}
-			cur.pieces = append(cur.pieces, Span{s.Tone, rest[:end]})
-			rest = rest[end:]
-		}
-	}
-	if len(cur.pieces) > 0 {
-		words = append(words, cur)
-	}
-	return words
-}
-
-type lineWrapper struct {
-	width, used int
-	line        []Span
-	lines       [][]Span
-}
-
-func (f *lineWrapper) add(w word) {
-	n := spansWidth(w.pieces)
-	if len(f.lines) > 0 && f.used == 0 {
-		w.gap = 0 // no indent on lines that continue
-	}
-	if f.used > 0 && f.used+w.gap+n > f.width {
-		f.next()
-		w.gap = 0
-	}
-	if gap := min(w.gap, f.width-f.used); gap > 0 {
-		f.put(Span{Text: strings.Repeat(" ", gap)})
-	}
-	for _, p := range w.pieces {
-		for p.Text != "" {
-			head := ansi.Truncate(p.Text, f.width-f.used, "")
-			switch {
-			case head == "" && f.used == 0:
-				head = p.Text // wider than a line: the line cuts it
-			case head == "":
-				f.next()
-				continue
-			case len(head) < len(p.Text): // it has to be broken: rather behind a hyphen or a slash than anywhere
-				if at := strings.LastIndexAny(head, "-/_,:") + 1; at > len(head)/2 {
-					head = head[:at]
-				}
-			}
-			f.put(Span{p.Tone, head})
-			if p.Text = p.Text[len(head):]; p.Text != "" {
-				f.next()
-			}
-		}
-	}
-}
-
-func (f *lineWrapper) put(s Span) {
-	f.line = append(f.line, s)
-	f.used += Width(s.Text)
-}
-
-func (f *lineWrapper) next() { f.lines, f.line, f.used = append(f.lines, f.line), nil, 0 }
 
 func spansWidth(spans []Span) int {
 	n := 0

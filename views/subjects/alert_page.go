@@ -97,7 +97,7 @@ func (w *writer) alert(a *alerts.Alert) {
 // meanings say what the name of a rule does not tell a newcomer.
 func meanings() map[string]string {
 	return map[string]string{
-		"audit-saturation":        "a session floods the log",
+		"audit-saturation":        "commands are rejected over and over",
 		"capability-mismatch":     "a configuration error",
 		"contradiction":           "reported well, observed otherwise",
 		"hammered-and-failing":    "each use fails",
@@ -137,7 +137,7 @@ func (w *writer) cause(a *alerts.Alert) {
 			if !w.headed { // the subjects have the whole paths
 				spans[0].Text = longPath.ReplaceAllString(text, "$1$2/…$3")
 			}
-			spans = append([]kit.Span{dim(kit.Number(a.SubjectCount) + " like this: ")}, spans...)
+			spans = append([]kit.Span{dim("one of " + kit.Number(affected(a, w.f.Snapshot)) + ": ")}, spans...)
 		}
 		w.Field("cause", spans...)
 		w.KeepMiddleCut(keepCause, 3-len(spans)) // what differs needs no second line
@@ -234,7 +234,7 @@ func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
 // whole writes the scope.
 func (w *writer) whole(a *alerts.Alert) {
 	source := len(a.Subjects) == 1 && a.Subjects[0].Key.Kind == backend.KindSource
-	spans := []kit.Span{normal(scope(a, w.f.Snapshot) + extent(a, w.f.Snapshot) + others(a, w.f.Snapshot))}
+	spans := []kit.Span{normal(scope(a, w.f.Snapshot) + extent(a, w.f.Snapshot) + others(a, w.f.Snapshot) + unevaluated(a, w.f.Snapshot))}
 	if name := localhost(w.f.State.Source(a.Source)); source && name != "" {
 		spans = append(spans, normal("; "+name+" is the machine of Sandglass"))
 	}

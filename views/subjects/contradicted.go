@@ -42,7 +42,7 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 // effects say what fails by the cause of a contradiction: the first phrase in it counts. %s names the subjects.
 var effects = [...]struct{ phrase, effect string }{
 	{"but its container ", "nothing runs in %s"}, {"but it is gone", "nothing runs in %s"}, {"exec fails", "commands in %s fail"},
-	{"a command in it was refused", "commands in %s fail"}, {"main process is frozen", "no command begins or goes on in %s"},
+	{"a command in it was refused", "commands in %s fail"}, {"main process is frozen", "the main process of %s does nothing; commands there may hang"},
 	{"its mount is gone", "the working directory of %s has none of the files of its mount"},
 	{"its working directory", "commands in the working directory of %s fail"}, {"directory mounted there", "commands in the working directory of %s fail"},
 	{"a command in it did not end", "commands in %s do not end or do not begin"}, {"its commands stay queued", "commands in %s do not end or do not begin"},
@@ -76,7 +76,7 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 	}
 	switch {
 	case is(backend.FailServerFrozen):
-		return "no command begins or goes on in " + in
+		return "the main process of " + what + " does nothing; commands there may hang"
 	case is(backend.FailMountGone):
 		return "the working directory of " + what + " has none of the files of its mount"
 	case is(backend.FailUnauthorised) && exec.Outcome == backend.OutcomeOK: // the engine enters it as root, and the user may not list it

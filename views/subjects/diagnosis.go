@@ -133,7 +133,7 @@ const mostFirst = 2
 // firstSteps writes the first step and the first warnings. What the diagnosis found follows them, then furtherSteps.
 func (w *writer) firstSteps(d *runbook.Diagnosis) {
 	for _, s := range d.Do[:min(1, len(d.Do))] {
-		w.Field("first", kit.Span{Tone: theme.Strong, Text: s.String()})
+		w.Field("first", kit.Span{Tone: theme.Strong, Text: commandLines(s.String())})
 		w.KeepSentences(keepDo)
 	}
 	keep := keepDont
@@ -151,7 +151,7 @@ func (w *writer) dont(s backend.Safe, keep int) {
 // furtherSteps writes the steps and warnings behind the first ones.
 func (w *writer) furtherSteps(d *runbook.Diagnosis) {
 	for _, s := range d.Do[min(1, len(d.Do)):] {
-		w.Field("then", normal(s.String()))
+		w.Field("then", normal(commandLines(s.String())))
 		w.Keep(keepMore)
 	}
 	for _, s := range d.Dont[min(mostFirst, len(d.Dont)):] {

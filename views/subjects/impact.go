@@ -104,6 +104,9 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " get no sandbox", " gets no sandbox", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its", "with their files", "with its files").Replace(s)
 		}
 	}
+	if a.Rule == "eviction-storm" {
+		s += filesUnknown
+	}
 	if a.State == alerts.StatePending {
 		return "not confirmed yet: " + s
 	}
@@ -229,46 +232,91 @@ func evicted(a *alerts.Alert, c *views.Snapshot) string {
 			list = append(list, x)
 		}
 	}
-	var parts []string
 	all, pending := 0, 0
 	for _, x := range list {
 		n, proved := evictedOn(x.Source, c)
 		if all += n; !proved {
 			pending += n
 		}
-		if n > 0 {
-			parts = append(parts, kit.Number(n)+" on "+x.Source)
-		}
 	}
 	s := "; " + counted(all, backend.KindWorkspace) + " lost "
 	switch {
 	case all == 0:
 		return "; no eviction is seen"
+	case placedKind(a):
+		s += "theirs"
 	case all == 1:
 		s += "its sandbox"
 	default:
 		s += "their sandbox"
 	}
-	if len(parts) > 1 {
-		s += ": " + strings.Join(parts, ", ")
-	}
 	if pending > 0 {
 		s += " (" + kit.Number(pending) + " pending)"
 	}
-	return s
+	return s + inBoth(list, all, c) + filesUnknown
+}
+
+// filesUnknown is said where sandboxes are lost: nothing that is read or declared tells what an eviction leaves of the files.
+const filesUnknown = "; whether files are lost is not known"
+
+// inBoth says how many of the subjects of the alerts of an outage are among the evicted workspaces; empty where not all are listed.
+func inBoth(list []*alerts.Alert, all int, c *views.Snapshot) string {
+	both, without, listed := 0, 0, 0
+	for _, a := range list {
+		evicted, _ := evictedOf(a.Source, c)
+		listed += len(evicted)
+		if without += len(a.Subjects); len(a.Subjects) != a.SubjectCount {
+			return ""
+		}
+		for i := range a.Subjects {
+			if evicted[a.Subjects[i].Key] {
+				both++
+			}
+		}
+	}
+	switch {
+	case listed < all || without == 0 || list[0].Subjects[0].Key.Kind != backend.KindWorkspace:
+		return ""
+	case both == without && both == all:
+		return "; they are the same"
+	case both == without:
+		return "; all " + kit.Number(without) + " are among them"
+	case both == 0:
+		return "; none is in both"
+	}
+	return "; " + kit.Count(both, "is", "are") + " in both"
+}
+
+// evictedOf are the evicted workspaces of a source that are listed, by its entries or by an alert, and whether they are proved.
+func evictedOf(source string, c *views.Snapshot) (list map[backend.Key]bool, proved bool) {
+	list, proved = map[backend.Key]bool{}, true
+	for w := range c.State.Workspaces.All() {
+		if w.Key.Source == source && w.Class == backend.ClassEvicted {
+			list[w.Key] = true
+		}
+	}
+	for _, x := range c.Board.Alerts {
+		if x.Rule != "eviction-storm" || x.Source != source || x.State == alerts.StateEnded {
+			continue
+		}
+		read := len(list)
+		for i := range x.Subjects {
+			if k := x.Subjects[i].Key; k.Kind == backend.KindWorkspace {
+				list[k] = true
+			}
+		}
+		proved = proved && (x.State != alerts.StatePending || len(list) == read && x.SubjectCount <= read)
+	}
+	return list, proved
 }
 
 // evictedOn counts the evicted workspaces of a source, and says whether that is proved.
 func evictedOn(source string, c *views.Snapshot) (n int, proved bool) {
-	proved = true
-	for w := range c.State.Workspaces.All() {
-		if w.Key.Source == source && w.Class == backend.ClassEvicted {
-			n++
-		}
-	}
+	list, proved := evictedOf(source, c)
+	n = len(list)
 	for _, x := range c.Board.Alerts {
-		if x.Rule == "eviction-storm" && x.Source == source && x.State != alerts.StateEnded && x.SubjectCount > n {
-			n, proved = x.SubjectCount, x.State != alerts.StatePending
+		if x.Rule == "eviction-storm" && x.Source == source && x.State != alerts.StateEnded {
+			n = max(n, x.SubjectCount)
 		}
 	}
 	return n, proved
@@ -294,7 +342,11 @@ func unseen(a *alerts.Alert, c *views.Snapshot) string {
 	if n == 0 {
 		return "only the view: its agents may still work"
 	}
-	return "only the view: " + counted(n, kind) + " not seen; their agents may still work"
+	s := "only the view: " + counted(n, kind) + " not seen; their agents may still work"
+	if rules := len(c.Board.BlindOn(a.Source)); rules > 0 {
+		s += "; " + number(rules, "rule") + " not evaluated there"
+	}
+	return s
 }
 
 // localhost is the name of the machine that Sandglass runs on, as a failure has it; empty where it names another address.

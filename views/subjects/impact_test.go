@@ -35,10 +35,37 @@ func TestCapacityKnowsOfEvictions(t *testing.T) {
 	storm := func(source string) *alerts.Alert {
 		return &alerts.Alert{Rule: "eviction-storm", Source: source, State: alerts.StateFiring, SubjectCount: 36, Subjects: []alerts.Subject{subject}}
 	}
-	for source, want := range map[string]string{"a": "; 36 workspaces lost their sandbox", "b": "; no eviction is seen"} {
+	for source, want := range map[string]string{"a": "; 36 workspaces lost their sandbox; whether files are lost is not known", "b": "; no eviction is seen"} {
 		c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{full, storm(source)}})
 		if got := impact(full, c); !strings.HasSuffix(got, want) {
 			t.Errorf("storm on %s: %q", source, got)
+		}
+	}
+}
+
+// Two counts of one outage say how many workspaces are in both, where all of them are listed.
+func TestCapacitySaysWhatIsInBothCounts(t *testing.T) {
+	subjects := func(ids ...string) (list []alerts.Subject) {
+		for _, id := range ids {
+			list = append(list, alerts.Subject{Key: backend.Key{Kind: backend.KindWorkspace, Source: "a", Parent: backend.MustID(id), ID: backend.MustID("box")}})
+		}
+		return list
+	}
+	full := &alerts.Alert{Rule: "capacity", Source: "a", State: alerts.StateFiring, SubjectCount: 2, Subjects: subjects("s1", "s2")}
+	for _, x := range []struct {
+		evicted []alerts.Subject
+		count   int
+		want    string
+	}{
+		{subjects("s1", "s3", "s4"), 3, "2 workspaces get no sandbox; 3 workspaces lost theirs; 1 is in both; whether files are lost is not known"},
+		{subjects("s1", "s2", "s3"), 3, "2 workspaces get no sandbox; 3 workspaces lost theirs; all 2 are among them; whether files are lost is not known"},
+		{subjects("s1", "s2"), 2, "2 workspaces get no sandbox; 2 workspaces lost theirs; they are the same; whether files are lost is not known"},
+		{subjects("s3"), 1, "2 workspaces get no sandbox; 1 workspace lost theirs; none is in both; whether files are lost is not known"},
+		{subjects("s1", "s2"), 1200, "2 workspaces get no sandbox; 1,200 workspaces lost theirs; whether files are lost is not known"},
+	} {
+		storm := &alerts.Alert{Rule: "eviction-storm", Source: "a", State: alerts.StateFiring, SubjectCount: x.count, Subjects: x.evicted}
+		if got := impact(full, views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{full, storm}})); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
 		}
 	}
 }
@@ -48,7 +75,7 @@ func TestImpactOfAnAlertAboutASource(t *testing.T) {
 	a := &alerts.Alert{Rule: "eviction-storm", Source: "us", State: alerts.StateFiring, SubjectCount: 1,
 		Subjects: []alerts.Subject{{Key: backend.Key{Kind: backend.KindSource, Source: "us", ID: backend.MustID("us")}}}}
 	c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{a}})
-	if got, want := impact(a, c), "workspaces of us lost their sandbox; their commands wait or fail; how many is not known"; got != want {
+	if got, want := impact(a, c), "workspaces of us lost their sandbox; their commands wait or fail; how many is not known; whether files are lost is not known"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -165,7 +192,7 @@ func TestImpactOfAContradiction(t *testing.T) {
 func TestImpactOfAHeldContradiction(t *testing.T) {
 	for cause, want := range map[string]string{
 		"reported running, but its working directory is not a directory": "commands in the working directory of 1 sandbox fail",
-		"reported running, but its main process is frozen":               "no command begins or goes on in 1 sandbox",
+		"reported running, but its main process is frozen":               "the main process of 1 sandbox does nothing; commands there may hang",
 		"reported running, but exec fails: commands do not run":          "commands in 1 sandbox fail",
 		"reported running, but a command in it did not end":              "commands in 1 sandbox do not end or do not begin",
 		"its session is reported running, but its container is gone":     "nothing runs in 1 sandbox",

@@ -41,6 +41,24 @@ func others(a *alerts.Alert, c *views.Snapshot) string {
 	return "; same cause: " + strings.Join(parts, ", ")
 }
 
+// unevaluated names the other sources with subjects of the alert's kind on which its rule is not evaluated: the scope does not count
+// them. A source that is down has an alert that says so.
+func unevaluated(a *alerts.Alert, c *views.Snapshot) string {
+	var names []string
+	for _, x := range c.Board.Blind {
+		if h := c.State.Source(x.Source); x.Rule == a.Rule && x.Source != a.Source && h != nil && h.Status != fleet.StatusDown && len(a.Subjects) > 0 && c.State.CountOf(a.Subjects[0].Key.Kind, x.Source) > 0 && !slices.Contains(names, x.Source) {
+			names = append(names, x.Source)
+		}
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n > mostOthers:
+		return "; " + number(n, "other source") + " not evaluated"
+	}
+	return "; " + strings.Join(names, ", ") + " not evaluated"
+}
+
 // outage is an alert with those of other sources that have its rule, cause and state: their subjects are counted together. It is
 // the alert alone where that is about one subject.
 func outage(a *alerts.Alert, c *views.Snapshot) []*alerts.Alert {
@@ -182,24 +200,19 @@ func otherState(x *alerts.Alert) string {
 	return " " + StateWord(x.State)
 }
 
-// alike counts the other alerts about one subject each that have the rule, the cause and the state of an alert, with the times of
-// the oldest and the newest: whether it goes on.
-func alike(a *alerts.Alert, c *views.Snapshot) string {
+// alike are the other alerts about one subject each that have the rule, the cause and the state of an alert, the oldest first.
+func alike(a *alerts.Alert, c *views.Snapshot) []*alerts.Alert {
 	var list []*alerts.Alert
+	if a.SubjectCount != 1 {
+		return nil
+	}
 	for _, x := range c.Board.Alerts {
 		if x != a && x.Rule == a.Rule && x.State == a.State && x.SubjectCount == 1 && x.Cause == a.Cause {
 			list = append(list, x)
 		}
 	}
-	if len(list) == 0 {
-		return ""
-	}
 	slices.SortStableFunc(list, func(x, y *alerts.Alert) int { return began(x).Compare(began(y)) })
-	s := "; " + kit.Count(len(list), "other", "others") + " alike: " + Onset(list[0], c.Now)
-	if newest := Onset(list[len(list)-1], c.Now); len(list) > 1 && newest != Onset(list[0], c.Now) {
-		s += " to " + newest
-	}
-	return s
+	return list
 }
 
 // longestName is how many cells the name of an alert's only subject gets.
@@ -217,14 +230,18 @@ func scope(a *alerts.Alert, c *views.Snapshot) string {
 		s += " on " + a.Source
 	}
 	if one {
-		return s + ownerOf(a.Subjects[0].Key, c.State) + alike(a, c)
+		s += ownerOf(a.Subjects[0].Key, c.State)
+		if n := len(alike(a, c)); n > 0 {
+			s += "; " + kit.Count(n, "other", "others") + " alike"
+		}
+		return s
 	}
 	sessions := 0
 	for _, x := range all {
 		sessions += x.Sessions
 	}
 	var of []string
-	if sessions > 0 && (len(all) == 1 || sessions != affected(a, c)) && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
+	if sessions > 0 && sessions != affected(a, c) && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
 		of = append(of, number(sessions, "session"))
 	}
 	if a.Tenants > 1 && len(all) == 1 { // those of other sources may be the same

@@ -1,42 +1,65 @@
 package subjects
 
 import (
-	"strings"
+	"cmp"
+	"slices"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/views"
 )
 
-// since says when what the alert says began: of many subjects for the first one, and for the last one where that differs.
+// since says when what the alert says began: of many subjects, or of one with others alike, for the first one, and for the newest
+// one where that differs.
 func (w *writer) since(a *alerts.Alert) {
 	b, now := first(a, w.f.Snapshot).Bounds, w.f.Now
 	text := ago(b.Earliest, b.Latest, now)
-	if text == "" {
-		text = "not known"
-	}
-	if last := newest(a); !last.IsZero() && backend.Age(now.Sub(last)) != backend.Age(now.Sub(b.Latest)) && !near(b.Latest, last, now) {
-		if !b.Earliest.IsZero() {
-			text = strings.TrimSpace("first "+a.Subjects[0].Key.Kind.Spec().Name) + " " + text
+	if last := newest(a, w.f.Snapshot); !last.IsZero() && text != "" {
+		if backend.Age(now.Sub(last)) != backend.Age(now.Sub(b.Latest)) && !near(b.Latest, last, now) {
+			text = "first " + text + ", newest " + backend.Age(now.Sub(last)) + " ago"
+		} else {
+			text = "all " + text
 		}
-		text += ", newest " + backend.Age(now.Sub(last)) + " ago"
 	}
-	w.Field("since", normal(text))
+	if all := atTimes(a, w.f.Snapshot); len(all) > 1 {
+		text = "first " + Onset(all[0], now) + " ago, newest " + Onset(all[len(all)-1], now) + " ago; this one " + text
+	}
+	w.Field("since", normal(cmp.Or(text, "not known")))
 	w.Keep(keepSince)
 }
 
-// newest is when the newest of many subjects began; zero where not all are listed, or that is not known of one.
-func newest(a *alerts.Alert) (last time.Time) {
-	if len(a.Subjects) != a.SubjectCount || a.SubjectCount < 2 || a.Bounds.Latest.IsZero() {
+// atTimes is an alert about one subject with those alike, the oldest first; nil where all of them are told to have begun together.
+func atTimes(a *alerts.Alert, c *views.Snapshot) []*alerts.Alert {
+	all := append(alike(a, c), a)
+	if len(all) == 1 || len(a.Subjects) != 1 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(x, y *alerts.Alert) int { return began(x).Compare(began(y)) })
+	if Onset(all[0], c.Now) == Onset(all[len(all)-1], c.Now) {
+		return nil
+	}
+	return all
+}
+
+// newest is when the newest of many subjects began, with those of the same outage; zero where not all are listed, or that is not
+// known of one.
+func newest(a *alerts.Alert, c *views.Snapshot) (last time.Time) {
+	if a.SubjectCount < 2 || a.Bounds.Latest.IsZero() {
 		return time.Time{}
 	}
-	for i := range a.Subjects {
-		late := a.Subjects[i].Bounds.Latest
-		if late.IsZero() {
+	for _, x := range outage(a, c) {
+		if len(x.Subjects) != x.SubjectCount {
 			return time.Time{}
 		}
-		if late.After(last) {
-			last = late
+		for i := range x.Subjects {
+			late := x.Subjects[i].Bounds.Latest
+			if late.IsZero() {
+				return time.Time{}
+			}
+			if late.After(last) {
+				last = late
+			}
 		}
 	}
 	return last
@@ -56,9 +79,18 @@ func Began(e, l, now time.Time, clock func(time.Time) string) string {
 	case e.IsZero():
 		return "at least " + age(l) + " ago (" + clock(l) + " or earlier)"
 	case l.IsZero():
-		return "at most " + backend.AgeAtMost(now.Sub(e)) + " ago (" + clock(e) + " or later)"
+		return "at most " + atMost(now.Sub(e)) + " ago (" + clock(e) + " or later)"
 	case near(e, l, now), age(e) == age(l):
 		return age(l) + " ago (" + clock(l) + ")"
 	}
-	return age(l) + " to " + backend.AgeAtMost(now.Sub(e)) + " ago (between " + clock(e) + " and " + clock(l) + ")"
+	return age(l) + " to " + atMost(now.Sub(e)) + " ago (between " + clock(e) + " and " + clock(l) + ")"
+}
+
+// atMost is backend.AgeAtMost with the minutes of some hours: beside exact times "4h" for 3h 26m reads as a mistake.
+func atMost(d time.Duration) string {
+	up := (d + time.Minute - 1).Truncate(time.Minute)
+	if minutes := up % time.Hour; up >= time.Hour && up < 48*time.Hour && minutes > 0 {
+		return backend.Age(up) + " " + backend.Age(minutes)
+	}
+	return backend.AgeAtMost(d)
 }
