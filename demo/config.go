@@ -25,7 +25,7 @@ func (f *fleet) config(scenario string, seed uint64, at addresses) string {
 	fmt.Fprintf(&b, "environment = \"demo\"\n"+stateKey+"%s\n", quote(filepath.Join(f.root, "state")))
 	f.helixConfig(&b, eu, at, false)
 	f.helixConfig(&b, us, at, f.asksOneByOne())
-	fmt.Fprintf(&b, "\n[[source]]\nid = \"docker-demo\"\nkind = \"docker\"\nabout = [\"helix-eu\"]\nhost = %s\nclient = \"docker\"\ntmpdir_pattern = %s\nfrozen_looks = 600\n"+
+	fmt.Fprintf(&b, "\n[[source]]\nid = \"docker-demo\"\nkind = \"docker\"\nabout = [\"helix-eu\"]\nhost = %s\ntmpdir_pattern = %s\nfrozen_looks = 600\n"+
 		"actions = [\"destroy\", \"stop\", \"pause\", \"resume\", \"repair\", \"probe\", \"prove\"]\n",
 		quote("unix://"+at.docker), quote(filepath.Join(f.scratchRoot(), "helix-ws-*")))
 	fmt.Fprintf(&b, "\n[[source]]\nid = \"metrics\"\nkind = \"prometheus\"\ninterval = \"5s\"\nabout = [\"helix-eu\", \"helix-us\"]\nmemory_limit = \"512MB\"\nurl = %s\n",

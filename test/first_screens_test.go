@@ -152,7 +152,7 @@ func (o oneMoment) Latest() (*fleet.State, *alerts.Board)   { return o.v.state, 
 func (oneMoment) Subscribe() (<-chan struct{}, func())      { return make(chan struct{}), func() {} }
 func (oneMoment) SetVisible(viewer string, _ []backend.Key) {}
 
-var demoDir = regexp.MustCompile(`/[-/a-z0-9]*/sandglass-demo-\d+`)
+var demoDir = regexp.MustCompile(`(?:/[-a-z0-9]+)+/sandglass-demo-\d+`)
 
 var ports = regexp.MustCompile(`(127\.0\.0\.1:|port )\d{5}`)
 

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"sandglass/alerts"
@@ -36,6 +37,69 @@ type crashLoopNote struct {
 	// Onset is between what moments the loop that lasts began, as it was first known; a restart more does not move it.
 	Onset alerts.Bounds `json:"onset,omitzero"`
 	Code  *int          `json:"code,omitempty"` // of the newest end that was read
+	// Reason is how its runs end, by which alerts are told apart; Next is another one that was read once, at restart NextAt.
+	Reason loopReason `json:"reason,omitzero"`
+	Next   loopReason `json:"next,omitzero"`
+	NextAt int        `json:"next_at,omitempty"`
+}
+
+// loopReason is how a run of a container ended; zero: not read yet.
+type loopReason struct {
+	Known  bool `json:"known,omitempty"`
+	Killed bool `json:"killed,omitempty"` // at its memory limit
+	Code   int  `json:"code,omitempty"`
+}
+
+// reasonOf is how the newest run of a container that does not run ended.
+func reasonOf(b *backend.Sandbox) loopReason {
+	code, known := b.ExitCode.Get()
+	switch {
+	case b.Class == backend.SandboxRunning || !known:
+		return loopReason{}
+	case b.OOMKilled.Or(false):
+		return loopReason{Known: true, Killed: true}
+	}
+	return loopReason{Known: true, Code: code}
+}
+
+// ends takes how a run ended into the note. A second reason in a row counts: one run that ends in another way is no other loop.
+func (n *crashLoopNote) ends(x loopReason, restarts int) {
+	switch {
+	case !x.Known:
+	case !n.Reason.Known || x == n.Reason:
+		n.Reason, n.Next, n.NextAt = x, loopReason{}, 0
+	case x != n.Next:
+		n.Next, n.NextAt = x, restarts
+	case restarts > n.NextAt:
+		n.Reason, n.Next, n.NextAt = x, loopReason{}, 0
+	}
+}
+
+// loops is the cause of the alert, the same for all containers whose runs end alike.
+func (x loopReason) loops() backend.Safe {
+	switch {
+	case !x.Known:
+		return backend.Text("it ends and is started again and again")
+	case x.Killed:
+		return backend.Text("killed at its memory limit and started again and again")
+	}
+	return backend.Textf("ends with exit code %d and is started again and again", x.Code)
+}
+
+// gaveUp is loops of a container that is not started any more.
+func (x loopReason) gaveUp() backend.Safe {
+	if !x.Known {
+		return backend.Text("it ended again and again until its restart policy gave up")
+	}
+	return backend.Textf("ended with exit code %d until its restart policy gave up", x.Code)
+}
+
+// fingerprint tells codes apart, which a fingerprint of a sentence does not.
+func (x loopReason) fingerprint(cause string) string {
+	if x.Known && !x.Killed {
+		return fmt.Sprintf("%s-%d", alerts.Fingerprint(cause), x.Code)
+	}
+	return alerts.Fingerprint(cause)
 }
 
 // maxRestartPoints bounds the note; the oldest point of the window stays.
@@ -72,6 +136,7 @@ func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 	if x, ended := b.ExitCode.Get(); ended && b.Class != backend.SandboxRunning {
 		note.Code = &x
 	}
+	note.ends(reasonOf(b), n)
 	code := backend.Text("")
 	if note.Code != nil {
 		code = backend.Textf("; exit code %d", *note.Code)
@@ -80,12 +145,12 @@ func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 	if note.Onset.Latest.IsZero() {
 		note.Onset = alerts.Bounds{Earliest: since, Latest: newest}
 	}
-	v := failing(b, backend.Text("it ends and is started again and again"), note.Onset, detail)
-	v.Note, v.Recheck, v.Values = alerts.NoteOf(note), newest.Add(r.over+time.Second), env.Values(code, "")
+	v := failing(b, note.Reason.loops(), note.Onset, detail)
+	v.Fingerprint, v.Note, v.Recheck = note.Reason.fingerprint(v.Cause.String()), alerts.NoteOf(note), newest.Add(r.over+time.Second)
 	switch {
 	case gaveUp && n >= r.restarts:
-		v.Cause = backend.Text("it ended again and again until its restart policy gave up")
-		v.Fingerprint, v.Bounds = alerts.Fingerprint(v.Cause.String()), alerts.Bounds{Earliest: since, Latest: newest}
+		v.Cause = note.Reason.gaveUp()
+		v.Fingerprint, v.Bounds = note.Reason.fingerprint(v.Cause.String()), alerts.Bounds{Earliest: since, Latest: newest}
 		v.Detail = backend.Textf("restarted %s, then ended for good at %s%s", plural(n, "time"), env.Clock(newest), code)
 		return until(env, v, newest)
 	case b.Class != backend.SandboxRunning && b.Class != backend.SandboxRestarting:
@@ -102,7 +167,10 @@ func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 		v.Suspected, v.Why = true, backend.Textf("fires when %s fall within %s", plural(r.restarts, "restart"), text(r.over))
 		return v
 	}
-	note.Onset = alerts.Bounds{}
+	note.Onset, note.Reason, note.Next, note.NextAt = alerts.Bounds{}, cmp.Or(reasonOf(b), note.Reason), loopReason{}, 0
+	if env.Now.Sub(newest) > r.over { // how it ended then says nothing about another loop
+		note.Reason = loopReason{}
+	}
 	return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(note)}
 }
 
@@ -110,7 +178,7 @@ func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 func (r *crashLoop) noted(env *alerts.Env, known alerts.Note, p restartPoint) *crashLoopNote {
 	var out crashLoopNote
 	if old := alerts.NoteAs[crashLoopNote](known); old != nil {
-		out.Onset, out.Code = old.Onset, old.Code
+		out.Onset, out.Code, out.Reason, out.Next, out.NextAt = old.Onset, old.Code, old.Reason, old.Next, old.NextAt
 		for i, q := range old.Points {
 			inside := env.Now.Sub(q.At) <= r.over
 			if q.N > p.N {

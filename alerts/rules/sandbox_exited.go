@@ -80,9 +80,8 @@ func (r *sandboxExited) of(env *alerts.Env, b *backend.Sandbox, s *backend.Sessi
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	at, code := endedAt(env, b), b.ExitCode.Or(0)
-	said := backend.Textf("ended with exit code %d while its session runs", code)
-	v := failing(b, said, alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("exit code %d at %s", code, env.Clock(at)))
-	v.Cause, v.Values, v.Tenant = backend.Text("ended with an error while its session runs"), env.Values(said, ""), s.Tenant
+	v := failing(b, backend.Textf("ended with exit code %d while its session runs", code), alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("exit code %d at %s", code, env.Clock(at)))
+	v.Fingerprint, v.Tenant = fmt.Sprintf("%s-%d", v.Fingerprint, code), s.Tenant // other codes are other causes
 	if env.Now.Sub(at) > youngTrouble {
 		v.Severity = alerts.SeverityInfo
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -196,7 +197,7 @@ func TestExitedFires(t *testing.T) {
 	s.look().want(exitedRule, alerts.StatePending)
 	s.every(5*time.Second, time.Minute, func() { s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) }) })
 	a := s.want(exitedRule, alerts.StateFiring)
-	if a.Cause.String() != "ended with an error while its session runs" || a.Severity != alerts.SeverityWarning {
+	if a.Cause.String() != "ended with exit code 3 while its session runs" || a.Severity != alerts.SeverityWarning {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "exit code 3 at 12:00:01Z", "the memory limit of helix-c1 is 64 MiB", "the log of helix-c1 has no lines to show: it is empty")
@@ -204,20 +205,93 @@ func TestExitedFires(t *testing.T) {
 	s.after(time.Minute).quiet(exitedRule)
 }
 
-// Several exit codes are one alert, whose headline is true of all and whose variants count them.
+// causes are the alerts of a rule that fire, by their causes: how many subjects each has.
+func (s *story) causes(rule string) map[string]int {
+	out := map[string]int{}
+	for _, a := range s.alerts(rule) {
+		if a.State == alerts.StateFiring {
+			out[a.Cause.String()] += a.SubjectCount
+		}
+	}
+	return out
+}
+
+func (s *story) wantCauses(rule string, want map[string]int) {
+	s.t.Helper()
+	if got := s.causes(rule); !maps.Equal(got, want) {
+		s.t.Errorf("at %s %s fires for %v, want %v", s.wall.Format("15:04:05"), rule, got, want)
+	}
+}
+
+// Several exit codes are several causes: each has an alert, whose headline and steps are its own.
 func TestExitedWithSeveralCodes(t *testing.T) {
 	s := beginRunning(t)
 	for id, code := range map[string]int{"c3": 139, "c4": 1, "c5": 4, "c6": 1} {
 		s.box(id, "a", crashed(s, code, 0))
 	}
 	s.every(5*time.Second, time.Minute, func() { s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) }) })
-	a := s.want(exitedRule, alerts.StateFiring)
-	if a.Cause.String() != "ended with an error while its session runs" || a.SubjectCount != 4 {
-		t.Errorf("%s, %d subjects", a.Cause, a.SubjectCount)
+	s.wantCauses(exitedRule, map[string]int{
+		"ended with exit code 139 while its session runs": 1, "ended with exit code 1 while its session runs": 2, "ended with exit code 4 while its session runs": 1})
+}
+
+// TestCrashLoopsOfEachCause: a loop of kills for memory and loops with other exit codes are alerts of their own.
+func TestCrashLoopsOfEachCause(t *testing.T) {
+	s := beginBoxes(t, loopsRule)
+	ends := func(code int, killed bool) func(*backend.Sandbox) {
+		return func(b *backend.Sandbox) {
+			waiting(b)
+			b.ExitCode, b.OOMKilled = backend.Known(code), backend.Known(killed)
+		}
 	}
-	if text := a.Variants.Text().String(); text != "3 variants: code 1 2, 139 1, 4 1" {
-		t.Errorf("variants %q", text)
+	s.box("c1", "a", restarted(s, 9, time.Minute, ends(3, false)))
+	s.box("c2", "a", restarted(s, 9, time.Minute, ends(3, false)))
+	s.box("c3", "a", restarted(s, 9, time.Minute, ends(1, false)))
+	s.box("c4", "a", restarted(s, 9, time.Minute, ends(137, true)))
+	s.box("c5", "a", restarted(s, 9, time.Minute, nil)) // read while it ran
+	s.look()
+	const three, one = "ends with exit code 3 and is started again and again", "ends with exit code 1 and is started again and again"
+	const memory, unread = "killed at its memory limit and started again and again", "it ends and is started again and again"
+	s.wantCauses(loopsRule, map[string]int{three: 2, one: 1, memory: 1, unread: 1})
+
+	turn := func(n int, code int) {
+		s.pass(time.Minute)
+		s.box("c1", "a", restarted(s, n, time.Hour, ends(code, false)))
+		s.box("c5", "a", restarted(s, n, time.Hour, ends(1, false)))
+		s.look()
 	}
+	turn(10, 1) // one run that ends in another way is no other loop
+	s.wantCauses(loopsRule, map[string]int{three: 2, one: 2, memory: 1})
+	turn(11, 3)
+	turn(12, 1)
+	s.wantCauses(loopsRule, map[string]int{three: 2, one: 2, memory: 1})
+	s.look() // the same run read twice is one run
+	s.wantCauses(loopsRule, map[string]int{three: 2, one: 2, memory: 1})
+	turn(13, 1)
+	s.wantCauses(loopsRule, map[string]int{three: 1, one: 3, memory: 1})
+}
+
+// TestUnhealthyByWhatTheCheckPrints: other words at its first failure are another cause; later ones begin no other alert.
+func TestUnhealthyByWhatTheCheckPrints(t *testing.T) {
+	s := beginBoxes(t, unhealthyRule)
+	says := func(text backend.Literal) func(*backend.Sandbox) {
+		return func(b *backend.Sandbox) { failingHealth(s, time.Hour, 0)(b); b.HealthOutput = backend.Text(text) }
+	}
+	s.box("c1", "a", says("connection refused"))
+	s.box("c2", "a", says("connection refused"))
+	s.box("c3", "a", says("no space left on device"))
+	s.box("c4", "a", func(b *backend.Sandbox) { says("x")(b); b.HealthOutput = backend.Safe{} })
+	s.look()
+	want := map[string]int{"its health check fails: connection refused": 2, "its health check fails: no space left on device": 1, "its health check fails": 1}
+	s.wantCauses(unhealthyRule, want)
+	s.box("c2", "a", says("timed out"))
+	s.after(time.Minute)
+	s.wantCauses(unhealthyRule, want)
+	s.box("c2", "a", func(b *backend.Sandbox) { b.Health = backend.Known(backend.Text("healthy")) })
+	s.after(time.Minute)
+	s.box("c2", "a", says("timed out"))
+	s.after(time.Minute)
+	want["its health check fails: connection refused"], want["its health check fails: timed out"] = 1, 1
+	s.wantCauses(unhealthyRule, want)
 }
 
 func TestExitedDoesNotFire(t *testing.T) {
@@ -306,7 +380,7 @@ func TestExitedAsksEachHome(t *testing.T) {
 	}
 }
 
-// TestCrashLoopKeepsItsOnset: a restart more does not move when the loop began, and other codes are variants.
+// TestCrashLoopKeepsItsOnset: a restart more does not move when the loop began.
 func TestCrashLoopKeepsItsOnset(t *testing.T) {
 	s := beginBoxes(t, loopsRule)
 	s.box("c1", "a", restarted(s, 5, 2*time.Second, waiting))
@@ -317,11 +391,6 @@ func TestCrashLoopKeepsItsOnset(t *testing.T) {
 		if a := s.look().want(loopsRule, alerts.StateFiring); a.Bounds != first {
 			t.Fatalf("its onset moved from %v to %v", first, a.Bounds)
 		}
-	}
-	s.box("c2", "a", restarted(s, 9, time.Minute, func(b *backend.Sandbox) { waiting(b); b.ExitCode = backend.Known(9) }))
-	a := s.look().want(loopsRule, alerts.StateFiring)
-	if a.Bounds != first || a.Variants.Text().String() != "2 variants: code 3 1, 9 1" {
-		t.Errorf("%v, %q", a.Bounds, a.Variants.Text())
 	}
 }
 

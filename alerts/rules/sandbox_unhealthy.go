@@ -18,15 +18,22 @@ func unhealthyDefaults() *UnhealthyOptions {
 }
 
 func (o *UnhealthyOptions) build() (alerts.Rule, error) {
-	return &unhealthy{troubleBase(&o.Common, "sandbox-unhealthy"), o.Least.Std()}, nil
+	return &unhealthy{sandboxTrouble: troubleBase(&o.Common, "sandbox-unhealthy"), least: o.Least.Std()}, nil
+}
+
+// unhealthyNote is what the check printed when it began to fail, by which alerts are told apart: what a later one prints
+// begins no other alert.
+type unhealthyNote struct {
+	Prints backend.Safe `json:"prints,omitzero"`
 }
 
 type unhealthy struct {
 	sandboxTrouble
+	remembers[unhealthyNote]
 	least time.Duration
 }
 
-func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
 	if !ok || !b.Judged() || b.Health.IsNotApplicable() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
@@ -37,6 +44,15 @@ func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) aler
 	}
 	bounds := failingBounds(env, b)
 	v := failing(b, backend.Text("its health check fails"), bounds, backend.Textf("unhealthy since %s at least", env.Clock(bounds.Latest)))
+	note := alerts.NoteAs[unhealthyNote](known)
+	if note == nil || note.Prints.IsEmpty() {
+		note = &unhealthyNote{Prints: b.HealthOutput}
+	}
+	if !note.Prints.IsEmpty() {
+		cause, fp := env.Cause(note.Prints)
+		v.Cause, v.Fingerprint = backend.Textf("its health check fails: %s", cause), fp
+	}
+	v.Note = alerts.NoteOf(note)
 	if due := bounds.Latest.Add(max(r.least, b.StartPeriod.Or(0))); env.Now.Before(due) {
 		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it still fails at %s", env.Clock(due)), due
 	}

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,10 +25,20 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 		}
 	}
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.cannotStart(), s.memoryKill(), s.loops(), s.endedBadly(), s.unhealthy(), s.sessionNeedsIt(),
+		s.cannotStart(), s.memoryKill(), s.loops(), s.endedBadly(), s.unhealthy(), s.nearLimit(), s.sessionNeedsIt(),
 	}))}
-	d.end(containerEndings)
-	if b, more := s.headlined(&d); b != nil {
+	endings := containerEndings
+	if own := s.ownTrouble(); own != "" {
+		endings = slices.Clone(containerEndings)
+		slices.SortStableFunc(endings, func(a, b ending) int {
+			return b2i(slices.Contains(b.any, own)) - b2i(slices.Contains(a.any, own))
+		})
+	}
+	led := d.end(endings)
+	if b, more := s.headlined(&d, led); b != nil {
+		if led == "memory" || led == "near" {
+			raiseLimit(&d, b)
+		}
 		s.adviseRemoved(&d, b)
 		nameContainer(&d, b)
 		if text, ok := alerts.LastLines(b, 3); ok {
@@ -41,12 +52,63 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 	return d
 }
 
+// ownTrouble is the check that answers the page's alert, empty without one: the trouble of another rule in one of its containers is not
+// what the alert is about. Of a loop the memory limit is the reason where it is that of each.
+func (s *subjectView) ownTrouble() string {
+	if s.alert == nil {
+		return ""
+	}
+	switch s.alert.Rule {
+	case "sandbox-start-failed":
+		return "start"
+	case "sandbox-oom":
+		if isNear(s.alert) {
+			return "near"
+		}
+		return "memory"
+	case "sandbox-crash-loop":
+		if s.alert.Cause.String() == killedInALoop {
+			return "memory"
+		}
+		return "loop"
+	case "sandbox-exited":
+		return "ended"
+	case "sandbox-unhealthy":
+		return "unhealthy"
+	}
+	return ""
+}
+
+// killedInALoop is the cause of sandbox-crash-loop where each run is killed for memory.
+const killedInALoop = "killed at its memory limit and started again and again"
+
+// isNear reports whether an alert of sandbox-oom is about what was not killed yet.
+func isNear(a *alerts.Alert) bool { return strings.HasPrefix(a.Cause.String(), "near ") }
+
+// killedOn is the alert that fires about a kill of the sandbox at its memory limit, nil where there is none.
+func (s *subjectView) killedOn(k backend.Key) *alerts.Alert {
+	return s.firingWhere(k, func(a *alerts.Alert) bool { return a.Rule == "sandbox-oom" && !isNear(a) })
+}
+
+// raiseLimit adds the command that raises the memory limit of what was killed at it or is near it, where the limit is known.
+func raiseLimit(d *Diagnosis, b *backend.Sandbox) {
+	limit, known := b.MemLimit.Get()
+	if !known || limit <= 0 {
+		return
+	}
+	size := fmt.Sprint(2 * limit)
+	if mib := int64(1) << 20; limit%mib == 0 {
+		size = fmt.Sprint(2*limit/mib) + "m"
+	}
+	d.do("Raise the limit. Twice as much: docker update --memory %s --memory-swap %s NAME", backend.Clean(size, 20), backend.Clean(size, 20))
+}
+
 // adviseRemoved replaces the steps that need the container: an engine has neither log nor limit of one that is gone.
 func (s *subjectView) adviseRemoved(d *Diagnosis, b *backend.Sandbox) {
 	if !d.is("memory") || s.State.Sandbox(b.Key) != nil {
 		return
 	}
-	d.Do = []backend.Safe{backend.Text("Raise the limit where it is created (docker run --memory), or bound what it ran. Its log went with it.")}
+	d.Do = []backend.Safe{backend.Text("Raise the limit where it is created (--memory), or bound what it ran. Its log went with it.")}
 	d.Dont = []backend.Safe{backend.Text("Don't only create it again: at the same limit it is killed again.")}
 }
 
@@ -65,13 +127,15 @@ var containerEndings = []ending{
 		do: "Correct what the error names; then run docker start NAME.", dont: "Don't start it again before that: it fails the same way.",
 		noReset: "the container cannot start; a reset meets the same error"},
 	{any: []string{"memory"}, conclude: "It was killed at its memory limit", quotes: true,
-		do: "See what ran in it: docker logs --tail 50 NAME. Raise its limit (docker update --memory), or bound that command.", dont: "Don't only start it again: at the same limit it is killed again."},
+		do: "See what ran in it: docker logs --tail 50 NAME. Bound that command, or raise its limit.", dont: "Don't only start it again: at the same limit it is killed again."},
 	{any: []string{"loop"}, conclude: "It ends by itself and its restart policy starts it again", quotes: true,
 		do: "Read its log: docker logs --tail 50 NAME. Take the restart policy away until the cause is found: docker update --restart=no NAME.", dont: "Don't kill or restart it: the policy does that already."},
 	{any: []string{"ended"}, conclude: "It ended by itself with an error", quotes: true,
 		do: "Read its log: docker logs --tail 50 NAME. Correct what it names. Then start it or let the session open a new one.", dont: "Don't remove it before its log is saved."},
 	{any: []string{"unhealthy"}, conclude: "It runs and its health check fails", quotes: true,
 		do: "Run its health check by hand: docker exec -it NAME sh. Correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
+	{any: []string{"near"}, conclude: "Its memory is near its limit", quotes: true,
+		do: "See what uses it: docker top NAME. End that command, or raise its limit.", dont: "Don't restart it for that alone: its work is lost."},
 	{denies: true, conclude: "No container of this subject fails now.",
 		do: "Read the Timeline: 8, or sandglass get events.", dont: "Don't restart a container without a cause: it loses its processes."},
 }
@@ -120,7 +184,7 @@ func (s *subjectView) container(q question, shows func(*backend.Sandbox) (backen
 
 // agedHit is aged for what a container shows: an alert that fires about a removed one still holds.
 func (s *subjectView) agedHit(q question, b *backend.Sandbox, c Check) Check {
-	if s.State.Sandbox(b.Key) == nil && s.firingOn("sandbox-oom", b.Key) != nil && q.name == "memory" {
+	if s.State.Sandbox(b.Key) == nil && s.killedOn(b.Key) != nil && q.name == "memory" {
 		return c
 	}
 	return s.aged(q, b, c)
@@ -150,7 +214,7 @@ func (s *subjectView) cannotStart() Check {
 func (s *subjectView) memoryKill() Check {
 	return s.container(question{"memory", "Was it killed at its memory limit?", "the engine's OOM flag and events"},
 		func(b *backend.Sandbox) (backend.Safe, bool) {
-			if a := s.firingOn("sandbox-oom", b.Key); a != nil {
+			if a := s.killedOn(b.Key); a != nil {
 				return detailOf(a, b), true
 			}
 			text := backend.Text("was killed for memory")
@@ -163,6 +227,27 @@ func (s *subjectView) memoryKill() Check {
 				return RuledOut, backend.Text("never ran")
 			}
 			return instead(b.OOMKilled.IsKnown(), "was not killed for memory in its newest run")
+		})
+}
+
+// nearLimit asks what the alert about memory that is nearly used up says.
+func (s *subjectView) nearLimit() Check {
+	return s.container(question{"near", "Is its memory near its limit?", "its memory limit and samples of its memory"},
+		func(b *backend.Sandbox) (backend.Safe, bool) {
+			a := s.firingWhere(b.Key, func(a *alerts.Alert) bool { return a.Rule == "sandbox-oom" && isNear(a) })
+			if a == nil {
+				return backend.Safe{}, false
+			}
+			return backend.Textf("uses %s", detailOf(a, b)), true
+		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
+			switch {
+			case b.MemLimit.IsNotApplicable():
+				return RuledOut, backend.Text("has no memory limit")
+			case b.Class != backend.SandboxRunning:
+				return RuledOut, backend.Text("does not run")
+			}
+			u, sampled := b.Usage.Get()
+			return instead(sampled && u.Mem.IsKnown(), "is not near its memory limit")
 		})
 }
 
@@ -239,17 +324,10 @@ func (s *subjectView) sessionNeedsIt() Check {
 	return q.unsure("nothing is known of its session")
 }
 
-// troubles are the checks of the page that find a trouble, in the order of its endings.
-var troubles = [...]string{"start", "memory", "loop", "ended", "unhealthy"}
-
-// headlined is the container that the headline is about, nil where none is in trouble; more counts the other ones in trouble.
-func (s *subjectView) headlined(d *Diagnosis) (first *backend.Sandbox, more int) {
-	for _, name := range troubles {
-		for i := range d.Checks {
-			if c := &d.Checks[i]; c.Name == name && c.Mark == Confirmed && c.of != nil && first == nil {
-				first = c.of
-			}
-		}
+// headlined is the container that the headline is about, nil where it is about none; more counts the other ones in trouble.
+func (s *subjectView) headlined(d *Diagnosis, led string) (first *backend.Sandbox, more int) {
+	if i := slices.IndexFunc(d.Checks, func(c Check) bool { return c.Name == led }); led != "" && i >= 0 {
+		first = d.Checks[i].of
 	}
 	for _, b := range s.sandboxes {
 		if b != first && (s.brokenBy(b.Key) != nil || b.Broken()) {

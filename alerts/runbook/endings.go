@@ -31,8 +31,8 @@ func (e *ending) holds(d *Diagnosis) (check string, ok bool) {
 	return "", len(e.any) == 0
 }
 
-// end takes the first ending that the checks lead to.
-func (d *Diagnosis) end(list []ending) {
+// end takes the first ending that the checks lead to, and returns the check that does, if one does.
+func (d *Diagnosis) end(list []ending) (led string) {
 	for i := range list {
 		e := &list[i]
 		check, ok := e.holds(d)
@@ -58,8 +58,9 @@ func (d *Diagnosis) end(list []ending) {
 		} else {
 			d.refuseFew(list)
 		}
-		return
+		return check
 	}
+	return ""
 }
 
 // refuseFew says why some entries must not be reset, where the headline is about the others.

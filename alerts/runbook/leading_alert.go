@@ -116,6 +116,9 @@ func affirmed(a *alerts.Alert) []string {
 	case "host-oom":
 		return []string{"host-memory"}
 	case "sandbox-oom":
+		if isNear(a) {
+			return []string{"near"}
+		}
 		return []string{"sandbox-oom", "memory"}
 	case "contradiction":
 		return contradicted(a.Cause.String())

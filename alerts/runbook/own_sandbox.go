@@ -16,7 +16,7 @@ func (s *subjectView) killedForMemory() Check {
 	if !s.wide || s.only != nil {
 		killed, first := 0, Check{}
 		for _, b := range s.sandboxes {
-			if a := s.firingOn("sandbox-oom", b.Key); a != nil {
+			if a := s.killedOn(b.Key); a != nil {
 				if killed++; killed == 1 {
 					first = q.yes(origin{a.Source, a.Confirmed}, "%s", toldOf(a, b.Key))
 				}

@@ -165,11 +165,16 @@ func (s *subjectView) namesSession(a *alerts.Alert) bool {
 
 // firingOn finds the alert of a rule that fires about one entity, nil when there is none.
 func (s *subjectView) firingOn(rule string, k backend.Key) *alerts.Alert {
+	return s.firingWhere(k, func(a *alerts.Alert) bool { return a.Rule == rule })
+}
+
+// firingWhere is the first of some alerts that fires about a subject, nil where there is none.
+func (s *subjectView) firingWhere(k backend.Key, some func(*alerts.Alert) bool) *alerts.Alert {
 	if s.Board == nil {
 		return nil
 	}
 	for _, a := range s.Board.Alerts {
-		if a.Rule != rule || a.State != alerts.StateFiring {
+		if !some(a) || a.State != alerts.StateFiring {
 			continue
 		}
 		for i := range a.Subjects {

@@ -83,8 +83,8 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{alerts.RegistriesLost, "registries lost"},
 	{"many opens after: ", "many opens at once"},
 	{"it ends and is started again and again", "restarts in a loop"},
-	{"until its restart policy gave up", "restarts given up"},
-	{"ended with an error while its session runs", "ended with an error"},
+	{"killed at its memory limit and started again", "loops: memory limit"},
+	{"it ended again and again until its restart policy gave up", "restarts given up"},
 	{"killed at its memory limit", "killed: memory limit"},
 	{"near its memory limit", "near memory limit"},
 	{"its health check fails", "health check fails"},
@@ -117,6 +117,17 @@ func brief(cause string) backend.Safe {
 		if strings.HasPrefix(cause, which+" runs for ") {
 			return backend.Text("one long attempt")
 		}
+	}
+	if rest, is := strings.CutPrefix(cause, "ends with exit code "); is {
+		code, _, _ := strings.Cut(rest, " ")
+		return backend.Clean("loops: exit code "+code, briefest)
+	}
+	if rest, is := strings.CutPrefix(cause, "ended with exit code "); is {
+		code, after, _ := strings.Cut(rest, " ")
+		if strings.HasPrefix(after, "until its restart policy gave up") {
+			return backend.Clean("gave up: code "+code, briefest)
+		}
+		return backend.Clean("ended: exit code "+code, briefest)
 	}
 	for _, b := range briefs {
 		if strings.Contains(cause, string(b.phrase)) {

@@ -47,7 +47,7 @@ func impacts() map[string]string {
 		"sandbox-crash-loop":      "commands in %s are cut off at each restart",
 		"sandbox-exited":          "no command runs in %s",
 		"sandbox-oom":             "commands in %s were killed",
-		"sandbox-start-failed":    "%s cannot start: nothing runs in it",
+		"sandbox-start-failed":    "no command runs in %s",
 		"sandbox-unhealthy":       "not known: the health check fails, commands may work",
 		"source-degraded":         "only the view: what is not read is missing here",
 		"source-down":             "",
@@ -84,6 +84,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		s = room(a, c) + leftovers(c)
 	case a.Rule == "ref-mismatch" && (backend.NoContainer(a.Cause.String()) || strings.Contains(a.Cause.String(), "names a sandbox that")):
 		s = "%s cannot be opened again; files in their sandbox are lost"
+	case a.Rule == "sandbox-oom" && strings.HasPrefix(a.Cause.String(), "near "):
+		s = "none yet; at its limit a command in it is killed"
 	case a.Rule == "sandbox-oom" && down(a, c):
 		s = "nothing runs in %s: killed and not started again"
 	case strings.HasPrefix(a.Cause.String(), "one attempt runs "):
