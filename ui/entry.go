@@ -50,6 +50,11 @@ func (e *entry) draw(l *kit.Line) int {
 	return kit.Width(before)
 }
 
+// drawHead writes the text in w cells from its beginning: what it is about is read there while another field is typed in.
+func (e *entry) drawHead(l *kit.Line, w int) {
+	l.Put(theme.Strong, kit.Cut(backend.Clean(e.value(), maxEntry).String(), w))
+}
+
 // drawTail writes the text in w cells so that the cursor is in sight, and returns the cursor's place from where it began.
 func (e *entry) drawTail(l *kit.Line, w int) int {
 	runes := []rune(e.value())

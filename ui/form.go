@@ -240,9 +240,10 @@ func (f *form) Render(w, h int, frame *views.Frame) (kit.Block, *tea.Cursor) {
 			mark, tone = "› ", theme.Accent
 		}
 		l.Put(theme.Accent, mark).Put(tone, f.fields[i].label).PadTo(label + 4)
-		at := f.fields[i].entry.drawTail(l, inner-label-5)
 		if i == f.at {
-			x, y = 2+label+4+at, y+i
+			x, y = 2+label+4+f.fields[i].entry.drawTail(l, inner-label-5), y+i
+		} else {
+			f.fields[i].entry.drawHead(l, inner-label-5)
 		}
 		lines = append(lines, l.String())
 	}

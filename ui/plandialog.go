@@ -180,7 +180,13 @@ func (d *planDialog) started(msg startedMsg) reply {
 }
 
 func (d *planDialog) offers(a keys.Action, f *views.Frame) bool {
-	return a != keys.Accept || d.at(f).Enter()
+	switch a {
+	case keys.Accept:
+		return d.at(f).Enter()
+	case keys.PageDown:
+		return d.pager.More()
+	}
+	return true
 }
 
 func (d *planDialog) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {

@@ -109,7 +109,12 @@ func (d *Doc) forms(t *theme.Theme, w int, p *part) [][]string {
 	shorter := func(text string) {
 		q := *p
 		q.spans = append(p.spans[:last:last], Span{p.spans[last].Tone, text})
-		if lines := d.drawPart(t, w, &q, false); len(lines) < len(full) && (len(out) == 0 || len(lines) > len(out[len(out)-1])) {
+		lines := d.drawPart(t, w, &q, false)
+		switch n := len(out); {
+		case len(lines) >= len(full):
+		case n > 0 && len(lines) == len(out[n-1]): // one more sentence in the same room
+			out[n-1] = lines
+		default:
 			out = append(out, lines)
 		}
 	}

@@ -218,3 +218,14 @@ func TestCutMiddle(t *testing.T) {
 		}
 	}
 }
+
+// Where a text is shortened to its first sentences, as many of them stay as fit in its lines.
+func TestShortenedTextsFillTheirLines(t *testing.T) {
+	d := &Doc{}
+	d.Field("", Span{Text: "Raise the limit and deploy it again. Then wait. After that look at the list of all workspaces and end each one that is not used."})
+	d.KeepSentences(1)
+	lines, more := d.Fit(theme.New(theme.NoColours, theme.ASCII), 30, 2)
+	if got := strings.Join(strings.Fields(strings.Join(lines, " ")), " "); got != "Raise the limit and deploy it again. Then wait." || more == 0 {
+		t.Errorf("%q, %d more", got, more)
+	}
+}

@@ -375,11 +375,15 @@ func (w *writer) alerts(list []*alerts.Alert, n int, word func(*alerts.Alert) st
 		own.fit(word(x))
 	}
 	for _, x := range list {
+		cause := BareError(x.Cause.String())
+		if short := brief(x.Cause.String()); !w.f.Printed && !short.IsEmpty() {
+			cause = short.String()
+		}
 		c := SeverityCell(x)
 		gap := severity.gap(c.Text.String())
 		w.to(views.AlertKey(x))
 		w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: gap + rule.text(x.Rule)}, normal(subjects.right(SubjectCount(x))),
-			dim(own.text(word(x))+BareError(x.Cause.String())))
+			dim(own.text(word(x))+cause))
 	}
 	if rest := n - len(list); rest > 0 {
 		w.Line(dim("  and " + kit.Number(rest) + " more"))

@@ -52,7 +52,7 @@ func Events() *Set[views.Event] {
 				Sort: func(e row, c *views.Snapshot) SortKey { return sortText(NameOf(e.Subject, c).String()) }},
 			sourceColumn(func(e row) string { return e.Source }, 5),
 			{Name: "text", Title: "WHAT HAPPENED", Help: "in words", Min: 30, Ideal: 48, Flex: 4, Priority: 0,
-				Cell: func(e row, _ *views.Snapshot) Cell { return eventText(e.Event) },
+				Cell: func(e row, c *views.Snapshot) Cell { return eventText(e.Event, NameOf(e.Subject, c).String()) },
 				Sort: func(e row, _ *views.Snapshot) SortKey { return sortText(e.Text.String()) }},
 		},
 	}
@@ -99,15 +99,29 @@ func EventName(e *backend.Event) backend.Safe {
 	return plain(e.Name)
 }
 
-// eventText leaves out, where there is little room, what other columns say: the state of an alert and the name of an
-// error's type.
-func eventText(e *backend.Event) Cell {
+// eventText leaves out, where there is little room, what other columns say: the state of an alert, the name of an error's type and
+// what the event is about. The briefest form has the brief cause of an alert, or the sentence before the values of a log line.
+func eventText(e *backend.Event, about string) Cell {
 	c := text(e.Text, theme.Normal)
+	whole := e.Text.String()
 	if e.Kind == backend.EventTransition {
-		rule, cause, ok := strings.Cut(e.Text.String(), " "+EventName(e).String()+": ")
+		rule, cause, ok := strings.Cut(whole, " "+EventName(e).String()+": ")
 		if ok {
-			c.Short = plain(strings.TrimSuffix(rule, " is") + ": " + BareError(cause))
+			rule = strings.TrimSuffix(rule, " is") + ": "
+			c.Short = plain(rule + BareError(cause))
+			if short := brief(cause); !short.IsEmpty() {
+				c.Brief = plain(rule + short.String())
+			}
 		}
+		return c
+	}
+	if named := noun(e.Subject.Kind) + " " + about + " "; about != "" && strings.HasPrefix(whole, named) {
+		c.Short = plain(whole[len(named):])
+	} else if rest, is := strings.CutPrefix(whole, "container "+about+" "); is && about != "" {
+		c.Short = plain(rest)
+	}
+	if sentence, _, more := strings.Cut(whole, " · "); more {
+		c.Brief = plain(sentence)
 	}
 	return c
 }

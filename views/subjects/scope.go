@@ -265,7 +265,7 @@ func inAll(a *alerts.Alert, all []*alerts.Alert, c *views.Snapshot) string {
 			break
 		}
 		part, k := kit.Number(x.SubjectCount), x.Subjects[0].Key
-		if n := c.State.CountOf(k.Kind, k.Source); n >= x.SubjectCount {
+		if n := watched(k, c); n >= x.SubjectCount {
 			part += " of " + kit.Number(n)
 		}
 		parts = append(parts, part+" on "+x.Source)
@@ -315,8 +315,23 @@ func ofAll(a *alerts.Alert, c *views.Snapshot) string {
 			return counted(a.SubjectCount, k.Kind)
 		}
 	}
-	if all := c.State.CountOf(k.Kind, k.Source); all >= a.SubjectCount {
+	if all := watched(k, c); all >= a.SubjectCount {
 		return kit.Number(a.SubjectCount) + " of " + counted(all, k.Kind)
 	}
 	return counted(a.SubjectCount, k.Kind)
+}
+
+// watched counts the subjects of a kind and source that rules judge, as the header and check do: without machines that are merely
+// listed.
+func watched(k backend.Key, c *views.Snapshot) int {
+	n := c.State.CountOf(k.Kind, k.Source)
+	if k.Kind != backend.KindSandbox {
+		return n
+	}
+	for b := range c.State.Sandboxes.All() {
+		if b.Key.Source == k.Source && !b.Judged() {
+			n--
+		}
+	}
+	return n
 }
