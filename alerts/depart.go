@@ -13,6 +13,7 @@ func (re *ruleEvaluation) depart(due []*record) {
 		switch {
 		case r.State == StateEnded:
 			re.put(r, unlist(r, re.env.Now))
+		case re.isElsewhere(r):
 		case r.lasts() && !re.env.Now.Before(r.Lasts):
 			re.end(r, backend.Text("it is gone"))
 		case !re.full && !re.evaluation.old.unread && re.heldVanished(r):
@@ -29,7 +30,7 @@ func (re *ruleEvaluation) depart(due []*record) {
 		if lasting != nil && k.Kind == lasting.Kind() && re.outlives(lasting, r, &g) {
 			continue
 		}
-		if r != nil && !re.vanish(r) {
+		if r != nil && !re.isElsewhere(r) && !re.vanish(r) {
 			re.end(r, g.Why)
 		}
 	}
@@ -38,6 +39,9 @@ func (re *ruleEvaluation) depart(due []*record) {
 	}
 	for _, r := range re.old.records {
 		if _, known := re.gone[r.Key]; known || r.State == StateEnded && r.Note.IsZero() {
+			continue
+		}
+		if re.isElsewhere(r) {
 			continue
 		}
 		switch why, f := re.presenceOf(r); f {

@@ -198,6 +198,9 @@ func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []
 	if rec != nil && re.heldVanished(rec) {
 		return
 	}
+	if _, is := re.elsewhere(rec); is {
+		return
+	}
 	for _, c := range re.ended {
 		if c.key() == k {
 			return
@@ -290,6 +293,9 @@ func (re *ruleEvaluation) fleetWide(rule FleetRule) {
 	}
 	for k, r := range pending {
 		if _, gone := re.gone[k]; gone || re.heldVanished(r) {
+			continue
+		}
+		if _, is := re.elsewhere(r); is {
 			continue
 		}
 		g := gap{Outcome: NoData, Why: backend.Text("nothing was read that could confirm it")}

@@ -21,9 +21,10 @@ const (
 // listMemory is what is kept of a source's list for the next process: a list that lost half or more between two runs is suspect
 // as one that does so before our eyes.
 type listMemory struct {
-	Kind    backend.Kind `json:"kind,omitempty"` // of what is listed; empty: sessions
-	Running int          `json:"running"`        // entities that may have run
-	At      time.Time    `json:"at"`             // steady
+	Kind    backend.Kind `json:"kind,omitempty"`   // of what is listed; empty: sessions
+	Engine  string       `json:"engine,omitempty"` // the container engine that it was read from
+	Running int          `json:"running"`          // entities that may have run
+	At      time.Time    `json:"at"`               // steady
 	Lost    int          `json:"lost,omitempty"`
 	// Names are those that may have run; of a list that lost them, those of which nothing says what became of them.
 	Names []backend.ID `json:"names,omitempty"`
@@ -91,6 +92,9 @@ func (ev *evaluation) lists() {
 func (ev *evaluation) list(h *fleet.SourceHealth) {
 	id := h.Key.Source
 	was, known := ev.old.lists[id]
+	if _, other := otherEngine(ev.st, id, was.Engine); other {
+		was, known = listMemory{}, false // the list of one engine says nothing about that of another
+	}
 	own := ev.old.ownLists[id] && ev.old.resume == nil
 	i := slices.IndexFunc(listKinds[:], func(l struct {
 		kind  backend.Kind
@@ -133,7 +137,7 @@ func (ev *evaluation) list(h *fleet.SourceHealth) {
 		ev.next.lists[id] = was
 		return
 	}
-	l := listMemory{Kind: listKinds[i].kind, At: ev.env.Now, Full: was.Full, Emptied: was.Emptied, Since: was.Since}
+	l := listMemory{Kind: listKinds[i].kind, Engine: engineOf(ev.st, id), At: ev.env.Now, Full: was.Full, Emptied: was.Emptied, Since: was.Since}
 	rows := ev.st.Rows(l.Kind)
 	for i, end := spanOf(rows, id); i < end; i++ {
 		if e := rows.Entity(i); listKindOf(l.Kind, e) {

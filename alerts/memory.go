@@ -91,6 +91,7 @@ type finding struct {
 	Lasts       time.Time     `json:"lasts,omitzero"`    // until when it goes on though its subject is gone
 	Paused      bool          `json:"paused,omitempty"`  // pending, and its data is missing
 	Corroborate bool          `json:"corroborate,omitempty"`
+	Engine      string        `json:"engine,omitempty"` // the container engine that it was read from
 	Why         backend.Safe  `json:"why,omitzero"`
 	Detail      backend.Safe  `json:"detail,omitzero"`
 	Session     backend.ID    `json:"session,omitzero"`

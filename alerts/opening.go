@@ -25,6 +25,9 @@ func (ev *evaluation) open() {
 // step is what a verdict makes of a record. What becomes true during the start became true with it.
 func (re *ruleEvaluation) step(k backend.Key, rec *record, v *Verdict) *record {
 	n := step(re.meta, k, rec, v, re.env.Now, re.settling)
+	if v.Outcome == True { // a new record
+		n.Engine = engineOf(re.st, k.Source)
+	}
 	if n != nil && n != rec && n.finding != nil && !re.start.IsZero() && n.Active.Equal(re.env.Now) {
 		n.Active = re.start
 	}

@@ -23,6 +23,7 @@ type Past struct {
 	Left   time.Time      // when it left the State; zero: between two runs of Sandglass
 	By     time.Time      // of one that left between two runs: when its source first answered without it; zero: not yet
 	Why    backend.Safe
+	Engine string // the container engine that it was read from
 }
 
 // Gone is between which two times it left its source; latest is zero where its source has not answered since.
@@ -128,6 +129,9 @@ func (ev *evaluation) remember(deltas []fleet.Delta) {
 	}
 	for k, p := range ev.next.past {
 		if h := ev.st.Source(k.Source); p.Left.IsZero() && p.By.IsZero() && h != nil && h.Status == fleet.StatusOK && !h.Unfinished {
+			if _, is := p.Elsewhere(ev.st); is {
+				continue
+			}
 			change()
 			p.By = ev.st.Wall
 			ev.next.past[k] = p
@@ -190,10 +194,11 @@ type savedPast struct {
 	Ref       *backend.Ref       `json:"ref,omitempty"`
 	Sandbox   *backend.Sandbox   `json:"sandbox,omitempty"`
 	Tmpdir    *backend.Tmpdir    `json:"tmpdir,omitempty"`
+	Engine    string             `json:"engine,omitempty"`
 }
 
 func savePast(p Past) savedPast {
-	s := savedPast{Left: p.Left, By: p.By, Why: p.Why}
+	s := savedPast{Left: p.Left, By: p.By, Why: p.Why, Engine: p.Engine}
 	switch x := p.Entity.(type) {
 	case *backend.Session:
 		c := *x
@@ -236,7 +241,7 @@ func (b *Board) savedPasts() []savedPast {
 		}
 		seen[e.EntityMeta().Key] = true
 		count[e.EntityMeta().Key.Kind]++
-		out = append(out, savePast(Past{Entity: e}))
+		out = append(out, savePast(Past{Entity: e, Engine: engineOf(b.state, e.EntityMeta().Key.Source)}))
 	}
 	for _, kind := range [...]backend.Kind{backend.KindWorkspace, backend.KindSession, backend.KindRef, backend.KindSandbox, backend.KindTmpdir} {
 		past := b.PastOf(kind)
@@ -301,7 +306,7 @@ func restorePast(all []savedPast, now time.Time) map[backend.Key]Past {
 		if m.StaleWhy = s.Why; s.Why.IsEmpty() {
 			m.StaleWhy = backend.Text("it was read before Sandglass started")
 		}
-		out[m.Key] = Past{Entity: e, Left: s.Left, By: s.By, Why: s.Why}
+		out[m.Key] = Past{Entity: e, Left: s.Left, By: s.By, Why: s.Why, Engine: s.Engine}
 	}
 	bounded(out, now)
 	return out

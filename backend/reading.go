@@ -76,6 +76,9 @@ type Reading struct {
 	Undated Safe `json:"undated,omitzero"`
 	// Client is the command line client that reaches the same platform, as a shell takes it: "podman"; empty without one.
 	Client Safe `json:"client,omitzero"`
+	// Engine is the address of the container engine that was read, with symbolic links followed; empty of other sources. One
+	// source can read another engine at the next start.
+	Engine Safe `json:"engine,omitzero"`
 	// Notes are remarks for the Sources screen: "1 in 20 lines decoded", "no socket at …".
 	Notes []Safe `json:"notes,omitempty"`
 	// ClockOffset is the source's clock minus ours; unknown when nothing showed it.

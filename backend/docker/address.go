@@ -63,6 +63,17 @@ func parseAddress(raw string) (address, error) {
 	return address{}, fmt.Errorf("%s:// is no way to an engine that is known here; use unix:// or tcp://", scheme)
 }
 
+// place is the address with symbolic links followed: the usual socket is often a link that another engine takes over.
+func (a address) place() string {
+	if a.network != "unix" {
+		return a.url
+	}
+	if path, err := filepath.EvalSymlinks(a.dial); err == nil {
+		return "unix://" + path
+	}
+	return a.url
+}
+
 // resolver finds out where the engine may be.
 type resolver struct {
 	host   string // the option

@@ -349,6 +349,7 @@ func (p *poll) words(sandboxes, failing int) {
 		p.r.Unseen = true
 		p.r.Degraded = backend.Textf("its list leaves out %s that the engine still has: the list is not whole", backend.Clean(backend.Counted(unlisted, "container", "containers"), 40))
 	}
+	p.r.Engine = s.clean(at.place(), 300)
 	p.r.Client = s.clean(s.ClientCommand(), 300)
 	p.note("API %s at %s (%s)", s.clean(api, 20), s.clean(at.url, 200), s.clean(at.why, 100))
 	p.note("%d containers, %d of them sandboxes", all, sandboxes)

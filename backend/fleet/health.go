@@ -46,7 +46,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 		h.Status = StatusDegraded
 	}
 	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts
-	h.Client = r.Client
+	h.Client, h.Engine = r.Client, r.Engine
 	h.Reports = backend.KeepReports(h.Reports, r.Reports, now)
 	h.Bookmarks, h.Undated, h.Stopped = r.Bookmarks, r.Undated, r.Stopped
 	h.WorkspacesUnknown, h.Unfinished, h.Rejections = r.WorkspacesUnknown, r.Partial || r.Unseen, r.Rejections

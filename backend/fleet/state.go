@@ -136,6 +136,7 @@ type SourceHealth struct {
 	Stopped    []backend.ID // sessions whose log file has not grown since their newest line
 	Undated    backend.Safe // matching log lines that were not counted, since nothing tells when they were written
 	Client     backend.Safe // the command that reaches the same platform from a shell, empty without one
+	Engine     backend.Safe // the container engine of the newest reading, empty of other sources
 	Notes      []backend.Safe
 	Facts      []backend.Fact // as of the last successful poll
 	Rejections []*backend.Rejection

@@ -112,6 +112,9 @@ func GoneSince(key backend.Key, s *views.Snapshot) string {
 	}
 	earliest, latest := p.Gone()
 	text := "Gone since " + when(latest)
+	if why, is := p.Elsewhere(s.State); is && latest.IsZero() {
+		return "Its present state is unknown; last read at " + when(earliest) + ": " + why.String()
+	}
 	switch {
 	case earliest.IsZero() && latest.IsZero():
 		return "It is no longer there"
