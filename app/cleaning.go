@@ -15,6 +15,9 @@ import (
 	"sandglass/views/text"
 )
 
+// LeastCleanAge is the shortest time since the newest change that a cleaning can ask for.
+const LeastCleanAge = tmpdiract.LeastAge
+
 // Cleaning is what the command clean needs besides its verbs.
 type Cleaning struct {
 	// Waiting lists what was set aside and not removed yet. What could be listed is returned with the error.

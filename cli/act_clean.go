@@ -64,6 +64,8 @@ func (p *Program) cleanUp(c *cobra.Command, s shared, a *acting, o cleaning, arg
 		return usage("--undo, --purge, --list, --timer, --policy and --yes-plan exclude each other: give one")
 	case a.params.Most < 0:
 		return usage("--max must be at least 1")
+	case c.Flags().Changed("older-than") && a.params.OlderThan < app.LeastCleanAge:
+		return usage("--older-than must be at least %s: a directory in use may not change for minutes", backend.Age(app.LeastCleanAge))
 	case p.Cleaning == nil:
 		return refused(errors.New("this program cannot clean"))
 	case (o.list || o.timer || o.policy != "") && (len(args) > 0 || a.filter != ""):

@@ -45,7 +45,9 @@ func TestCleaningSaysWhatItWouldDo(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, units)
 		}
 	}
-	c.run(4, "^$", "clean", "--timer", "--older-than", "1m") // such a policy would be refused
+	c.run(64, "^$", "clean", "--timer", "--older-than", "1m") // such a policy would be refused
+	c.run(64, "^$", "clean", "--older-than", "9m59s")
+	c.run(64, "^$", "clean", "--older-than", "0s")
 	c.run(64, "^$", "clean", "--undo", "--purge")
 	c.run(64, "^$", "clean", "--list", "helix-ws-a")
 	c.run(64, "^$", "clean", "--undo", "--filter", "size>1")

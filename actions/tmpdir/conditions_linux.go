@@ -320,8 +320,8 @@ func noLocks(s *subject) backend.Safe {
 }
 
 func oldEnough(s *subject) backend.Safe {
-	if s.w.older < leastAge {
-		return backend.Textf("an age of %s is too short: a directory in use may not change for minutes; ask for at least %s", backend.Age(s.w.older), backend.Age(leastAge))
+	if s.w.older < LeastAge {
+		return backend.Textf("an age of %s is too short: a directory in use may not change for minutes; ask for at least %s", backend.Age(s.w.older), backend.Age(LeastAge))
 	}
 	return s.unchangedFor(s.w.older, "the age that was asked for")
 }

@@ -19,7 +19,7 @@ type Options struct {
 
 // Bounds of the options.
 const (
-	leastAge   = 10 * time.Minute // an agent that thinks touches nothing for longer than a minute
+	LeastAge   = 10 * time.Minute // an agent that thinks touches nothing for longer than a minute
 	longGrace  = 30 * 24 * time.Hour
 	mostTarget = 1000
 )
@@ -35,10 +35,10 @@ func defaults() Options {
 }
 
 func (o *Options) check(opts backend.Options) error {
-	if o.SessionLifetime.Std() != 0 && o.SessionLifetime.Std() < leastAge {
+	if o.SessionLifetime.Std() != 0 && o.SessionLifetime.Std() < LeastAge {
 		return opts.Refuse("session_lifetime", "must be at least 10m; write for example 168h, or leave it out and clean is not offered")
 	}
-	if o.CleanOlderThan.Std() < leastAge {
+	if o.CleanOlderThan.Std() < LeastAge {
 		return opts.Refuse("clean_older_than", "must be at least 10m: a directory in use may not change for minutes")
 	}
 	if o.CleanMax < 1 || o.CleanMax > mostTarget {
