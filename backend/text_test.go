@@ -114,6 +114,20 @@ func TestCleanerMasksOurSecretsInEveryForm(t *testing.T) {
 	}
 }
 
+// What a terminal does not draw is marked also where something else is masked.
+func TestInvisibleCharactersAreMarkedBesideASecret(t *testing.T) {
+	for raw, want := range map[string]string{
+		"na\u200bme api\u200bKey=s3cr3t-value end\u2060":         "na<U+200B>me api<U+200B>Key=‹masked› end<U+2060>",
+		"na\u200bme apiKey=s3cr3t-value \u034fend":               "na<U+200B>me apiKey=‹masked› <U+034F>end",
+		"apiKey=s3c\u200br3t-value; a\u200bb token=s3cr3t-value": "apiKey=‹masked›; a<U+200B>b token=‹masked›",
+		`x\u200by apiKey=s3cr3t-value`:                           `x\u200by apiKey=‹masked›`,
+	} {
+		if got := NewCleaner().Clean(raw, 500).String(); got != want {
+			t.Errorf("%q became %q, want %q", raw, got, want)
+		}
+	}
+}
+
 func TestCleanerMasksAgentsSecrets(t *testing.T) {
 	c := NewCleaner()
 	for raw, gone := range map[string]string{
@@ -167,13 +181,33 @@ func TestCleanerMasksAgentsSecrets(t *testing.T) {
 		"mysql -phunter2 db":                                             "hunter2",
 		"openssl rsa -passin pass:hunter2":                               "hunter2",
 		"pwd=hunter2":                                                    "hunter2",
+		`{"apiKey":["s3cr3t-value","x"]}`:                                "s3cr3t-value",
+		`{"apiKeys":["x","s3cr3t-value"]}`:                               "s3cr3t-value",
+		`{"password":{"value":"s3cr3t-value"}}`:                          "s3cr3t-value",
+		`raw "{\"secret\":{\"v\":\"s3cr3t\"}}"`:                          "s3cr3t",
+		`{"cookie": ["sid=abc123"]}`:                                     "abc123",
+		`["Cookie", "sid=abc123"]`:                                       "abc123",
+		`["Authorization", "Basic dXNlcjpwYXNz"]`:                        "dXNlcjpwYXNz",
+		"cmd --pass hunter2":                                             "hunter2",
+		"cmd --db-pwd hunter2":                                           "hunter2",
+		"cmd -password hunter2":                                          "hunter2",
+		"pass=hunter2":                                                   "hunter2",
+		"DB_PASS=hunter2 run":                                            "hunter2",
+		`{"pw":"hunter2"}`:                                               "hunter2",
+		"passcode: hunter2":                                              "hunter2",
+		"AccountKey=aGVsbG8gd29ybGQ==;EndpointSuffix=x":                  "aGVsbG8gd29ybGQ",
+		"https://h/b?sv=2024&sig=aGVsbG8gd29ybGQ":                        "aGVsbG8gd29ybGQ",
+		"npm_0123456789abcdefghijABCDEFGHIJ012345":                       "0123456789abcdefghij",
+		"body=%7B%22password%22%3A%22hunter2%22%7D":                      "hunter2",
+		"apiKey%3Ds3cr3t%2Dvalue":                                        "s3cr3t",
 	} {
 		if got := c.Clean(raw, 500).String(); strings.Contains(got, gone) || !strings.Contains(got, masked) {
 			t.Errorf("%q became %q", raw, got)
 		}
 	}
 	for _, raw := range []string{"max_instances reached: 60/60", "state=failed", "author: mara", "ratio 1:2",
-		"docker run -u 1000:1000 box", "curl -o out.txt http://host/x", "no cookie was sent", "--tokens", `Unexpected token: "}"`, "tokens used: 12", "PWD=/srv/agents", "mysql -p db", "na\u00efve \u65e5\u672c"} {
+		"docker run -u 1000:1000 box", "curl -o out.txt http://host/x", "no cookie was sent", "--tokens", `Unexpected token: "}"`, "tokens used: 12", "PWD=/srv/agents", "mysql -p db", "--- PASS: TestStops (0.00s)", "pass: 12 of 12",
+		`{"usage":{"input_tokens":12,"total_tokens":{"in":12,"out":30}}}`, "the word pass, then --pass", "a %3D b", "the signal was sig=9", "--passthrough yes", "bypass=true", "na\u00efve \u65e5\u672c"} {
 		if got := c.Clean(raw, 500).String(); got != raw {
 			t.Errorf("%q holds no secret and became %q", raw, got)
 		}
