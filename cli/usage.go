@@ -90,7 +90,7 @@ func noArgs(c *cobra.Command, args []string) error {
 
 // mistyped is the first word of a command line that is neither a command below c nor of a flag; empty: there is none.
 func mistyped(c *cobra.Command, args []string) string {
-	if !c.HasAvailableSubCommands() {
+	if !c.HasAvailableSubCommands() || strings.Contains(c.Use, " ") { // it takes words of its own
 		return ""
 	}
 	found, rest, err := c.Root().Find(args)

@@ -160,6 +160,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	d.Knobs = p.Fitting(&d).values(s)
 	sortChecks(d.Checks)
 	s.cleanable(&d)
+	s.bundled(&d)
 	d.pasted(c.State.Flags)
 	return d
 }
@@ -174,6 +175,23 @@ func (s *subjectView) cleanable(d *Diagnosis) {
 	for i, x := range d.Do {
 		if before, after, found := strings.Cut(x.String(), lists); found {
 			d.Do[i] = backend.Clean(before+"On the agents' host, df -h and df -i show what is full."+after, backend.MaxTextRunes)
+		}
+	}
+}
+
+// bundled names the workspace whose evidence is saved.
+func (s *subjectView) bundled(d *Diagnosis) {
+	const command = "(sandglass bundle)"
+	id := backend.Text("ID")
+	for _, w := range s.workspaces {
+		if id = backend.ShellWord(w.Key.Path().Raw()); w.Class == backend.ClassFailed {
+			break
+		}
+	}
+	d.Dont = slices.Clone(d.Dont)
+	for i, x := range d.Dont {
+		if before, after, found := strings.Cut(x.String(), command); found {
+			d.Dont[i] = backend.Clean(before+"(sandglass bundle "+id.String()+")"+after, backend.MaxTextRunes)
 		}
 	}
 }
