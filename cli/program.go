@@ -46,14 +46,29 @@ func New(a *app.App) *Program {
 type Output struct {
 	Terminal bool
 	Width    int // cells; 0: unknown
+	Height   int // lines; 0: unknown
 	Colours  theme.Colours
 	Glyphs   theme.Glyphs
+	// Size is the size as it is now, where the terminal tells; nil: it stays.
+	Size func() (width, height int)
+}
+
+// now is the output with the size that its terminal has now.
+func (o Output) now() Output {
+	if o.Size != nil {
+		o.Width, o.Height = o.Size()
+	}
+	return o
 }
 
 func outputOf(f *os.File, environ []string, getenv func(string) string) Output {
 	o := Output{Terminal: term.IsTerminal(f.Fd()), Glyphs: theme.GlyphsOf(getenv)}
 	if o.Terminal {
-		o.Width, _, _ = term.GetSize(f.Fd()) // 0 says unknown
+		o.Size = func() (int, int) {
+			w, h, _ := term.GetSize(f.Fd()) // 0 says unknown
+			return w, h
+		}
+		o = o.now()
 		o.Colours = theme.ColoursOf(colorprofile.Detect(f, environ))
 	}
 	return o

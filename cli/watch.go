@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/app"
@@ -86,11 +87,11 @@ func (w *rowWatch) print(r *reading) error {
 	if w.p.Output.Terminal && w.p.movesCursor() && w.format.word != "jsonl" {
 		var b bytes.Buffer
 		screen := *w.p
-		screen.Stdout = &b
+		screen.Stdout, screen.Output = &b, w.p.Output.now()
 		if err := screen.getTables(ctx, w.format.word == "wide", w.listings, w.filters); err != nil {
 			return unwritten(err)
 		}
-		return unwrittenIf(w.p.write(clearScreen + b.String()))
+		return unwrittenIf(w.p.write(clearScreen + topOf(b.String(), screen.Output.Height)))
 	}
 	first := len(w.seen) == 0
 	for i, l := range w.listings {
@@ -121,6 +122,19 @@ func (w *rowWatch) print(r *reading) error {
 	}
 	return nil
 }
+
+// topOf is what fits on a screen of that height, which then says how much is below it. A screen shows the end of longer text.
+func topOf(s string, height int) string {
+	lines := strings.SplitAfter(s, "\n")
+	if len(lines) <= height || height < minWatched { // the last one is empty: the cursor stands there
+		return s
+	}
+	room := height - 1
+	return strings.Join(lines[:room], "") + plural(len(lines)-1-room, "more line") + " below; --filter or a taller window shows them"
+}
+
+// minWatched is the height below which a terminal shows no table: 0 says that it is not known.
+const minWatched = 4
 
 // volatile are the fields that change with each reading although the subject did not.
 var volatile = regexp.MustCompile(`"(?:read_at|first_seen|confirmed|at|last_ok_at|last_try_at|next_poll_at|age_seconds|p50_seconds|p95_seconds|requests_per_minute|bytes_per_minute|rev)":(?:"[^"]*"|[0-9.e+-]+|null),?`)

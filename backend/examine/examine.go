@@ -361,7 +361,7 @@ func (x *examination) reading(r *backend.Reading) {
 func (x *examination) exitCode(read bool, failed error) int {
 	switch k := backend.KindOf(failed); {
 	case read && len(x.Problems) == 0 && !slices.ContainsFunc(x.Routes, func(r Route) bool { return r.May == MayNotRead || r.Asked > 0 && !r.Problem.IsEmpty() }) &&
-		!slices.ContainsFunc(x.Routes, func(r Route) bool { return len(r.Unknown) > 0 }) && !slices.ContainsFunc(x.States, func(s State) bool { return !s.Known }):
+		!slices.ContainsFunc(x.Routes, func(r Route) bool { return len(r.Unknown) > 0 }) && !slices.ContainsFunc(x.States, func(s State) bool { return s.Strange() }):
 		return 0
 	case read:
 		return 1

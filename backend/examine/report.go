@@ -74,3 +74,7 @@ type State struct {
 	// Known says that Sandglass knows what the word means. The words of workspaces are those of their framework's edition.
 	Known bool `json:"known"`
 }
+
+// Strange reports whether a subject in this state cannot be judged. Frameworks document few words for workspaces, which are
+// judged by their times where the word has no meaning.
+func (s State) Strange() bool { return !s.Known && s.Of != backend.KindWorkspace }

@@ -53,12 +53,15 @@ func reportSections(r *examine.Report) []reportSection {
 	var states []backend.Safe
 	for _, s := range r.States {
 		text := backend.Textf("%s %s: %d", backend.Clean(string(s.Of), 40), s.Reported, s.Count)
-		if !s.Known {
+		switch {
+		case s.Strange():
 			text = backend.Textf("%s, a word whose meaning is not known", text)
+		case !s.Known:
+			text = backend.Textf("%s, judged by its times; states in the configuration can give the word a meaning", text)
 		}
 		states = append(states, text)
 	}
-	return []reportSection{{"Versions", r.Versions}, {"States", states}, {"Not delivered", r.Missing}, {"Problems", r.Problems}, {"Notes", r.Notes}}
+	return []reportSection{{"What to do", remedies(r)}, {"Versions", r.Versions}, {"States", states}, {"Not delivered", r.Missing}, {"Problems", r.Problems}, {"Notes", r.Notes}}
 }
 
 func doctorVerdict(r *examine.Report) string {
@@ -67,6 +70,27 @@ func doctorVerdict(r *examine.Report) string {
 	}
 	return map[int]string{0: "OK: everything that was asked is read", 1: "WARNING: something is not read or not understood",
 		2: "CRITICAL: nothing of use can be read", 3: "UNKNOWN: the source does not answer"}[r.ExitCode]
+}
+
+// remedies say what each fault costs and what to do about it.
+func remedies(r *examine.Report) (out []backend.Safe) {
+	add := func(is bool, costs, next backend.Literal) {
+		if is {
+			out = append(out, backend.Text(costs), backend.Textf("  next: %s", backend.Text(next)))
+		}
+	}
+	denied, odd, fields := false, false, false
+	for i := range r.Routes {
+		x := &r.Routes[i]
+		denied = denied || x.May == examine.MayNotRead
+		odd = odd || x.May != examine.MayNotRead && x.Asked > 0 && !x.Problem.IsEmpty()
+		fields = fields || len(x.Unknown) > 0
+	}
+	add(denied, "What a route tells that may not be read is missing everywhere.", "give the reading credential that right, then run doctor again")
+	add(odd, "A wrong answer is not used: what it tells is missing.", "ask the route by hand and compare with its line above")
+	add(fields, "Fields that are not known are left out; the rest is used.", "write a sample with --out FILE and report it")
+	add(slices.ContainsFunc(r.States, examine.State.Strange), "What is in an unknown state counts neither as healthy nor as failed.", "write a sample with --out FILE and report it")
+	return out
 }
 
 // misread counts what is not read or not understood; each has its line below.
@@ -91,7 +115,7 @@ func misread(r *examine.Report) string {
 		}
 	}
 	for _, s := range r.States {
-		if !s.Known {
+		if s.Strange() {
 			states++
 		}
 	}
