@@ -115,7 +115,7 @@ func errorClasses() []pattern {
 func closeTimeoutPattern(text string) pattern {
 	return pattern{
 		name: "close-timeout", contains: text, class: ClassCloseTimeout, tier: tierMessage,
-		meaning: "closing a workspace outlasted its deadline and was abandoned", inError: true, event: true,
+		meaning: "a close outlasted its deadline and was abandoned", inError: true, event: true,
 		hits:   []string{`{"level":50,"msg":"workspace ` + text + ` after 30000 ms","sessionId":"s1"}`, `registry ` + text},
 		misses: []string{`{"msg":"workspace closed in 30 ms"}`},
 	}

@@ -80,7 +80,10 @@ type lineWrapper struct {
 
 func (f *lineWrapper) add(w word) {
 	n := spansWidth(w.pieces)
-	if n > f.width && len(w.pieces) == 1 && strings.Contains(w.pieces[0].Text, joint) { // no line has room for it
+	if n > f.width && len(w.pieces) == 1 && strings.Contains(w.pieces[0].Text, joint) { // no line has room for it: it has lines of its own
+		if f.used > 0 {
+			f.next()
+		}
 		for _, part := range strings.Split(w.pieces[0].Text, joint) {
 			f.add(word{gap: w.gap, pieces: []Span{{w.pieces[0].Tone, part}}})
 			w.gap = 1

@@ -22,7 +22,7 @@ func TestCommandsOfStepsAreWhole(t *testing.T) {
 		"Look at cleanup jobs: each of them may do it.": {
 			"Look at cleanup jobs: each of them may do", "it."},
 		"Run: sandglass get ws --filter 'provider=cloudflare-sandbox attempt>30m state=open'": { // no line has room
-			"Run: sandglass get ws --filter", "'provider=cloudflare-sandbox attempt>30m", "state=open'"},
+			"Run:", "sandglass get ws --filter", "'provider=cloudflare-sandbox attempt>30m", "state=open'"},
 	} {
 		doc := &kit.Doc{}
 		doc.Field("", kit.Span{Text: commandLines(step)})

@@ -75,6 +75,8 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 		in = "it"
 	}
 	switch {
+	case is(backend.FailServerFrozen) && one:
+		return "its main process does nothing; commands in it may hang"
 	case is(backend.FailServerFrozen):
 		return "the main process of " + what + " does nothing; commands there may hang"
 	case is(backend.FailMountGone):
