@@ -262,7 +262,11 @@ func (re *ruleEvaluation) write(g *group) {
 		a.Subjects = re.list(g.members, t.live)
 	}
 	if s, ok := re.rule.(SubjectRule); ok && said.Listing == nil && said.Evidence == nil {
-		a.Evidence = s.Evidence(d, a, re.st.Entity(o.Key))
+		oldest := re.st.Entity(o.Key)
+		a.Evidence = s.Evidence(d, a, oldest)
+		if x, is := s.(RecallingRule); is && len(a.Evidence) > 0 {
+			a.Evidence = append(a.Evidence, x.Recalled(d, oldest, o.Note)...)
+		}
 		if len(a.Evidence) == 0 && g.alert != nil {
 			a.Evidence = g.alert.Evidence[:len(g.alert.Evidence)-g.marks]
 		}

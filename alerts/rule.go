@@ -109,6 +109,13 @@ type SubjectRule interface {
 	Evidence(env *Env, a *Alert, oldest backend.Entity) []Evidence
 }
 
+// RecallingRule is a SubjectRule whose evidence has more than the entity shows: what the rule remembers of it.
+type RecallingRule interface {
+	SubjectRule
+	// Recalled states what a note adds to the evidence about the entity of the oldest finding.
+	Recalled(env *Env, oldest backend.Entity, note Note) []Evidence
+}
+
 // LastingRule is a SubjectRule whose findings may outlive their subject.
 type LastingRule interface {
 	SubjectRule

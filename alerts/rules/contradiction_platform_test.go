@@ -251,6 +251,33 @@ func TestGradesOfAPlatform(t *testing.T) {
 	}
 }
 
+// TestEvidenceTellsEachSign: two signs make it fire, and both are told, also by a new process that has not read the events yet.
+func TestEvidenceTellsEachSign(t *testing.T) {
+	s := beginCloud(t)
+	s.look()
+	resumed := s.wall.Add(-66 * time.Minute)
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) {
+		b.Lifecycle = []backend.LifecycleEvent{lived(backend.LifecycleResumed, resumed, deferred)}
+	})
+	s.sees(cloudBox, failed(backend.PlaneQueue, backend.FailExecStuckQueued, s.wall))
+	s.jobOf("job_1", func(j *backend.Job) {
+		j.Class, j.Reported, j.KnownSince = backend.WorkQueued, backend.Text("pending"), s.wall
+	})
+	s.says("WARN driver of " + cloudSession + " still has not reconnected after 5000ms")
+	s.look()
+	s.every(5*time.Second, 70*time.Second, nil)
+	signs := []string{"queue failed", "its resume of " + resumed.UTC().Format("15:04:05Z") + " was only noted (deferred)", "job job_1 is pending", "still has not reconnected"}
+	a := s.want(contradictionRule, alerts.StateFiring)
+	wantEvidence(t, a, signs...)
+	if c := strings.Count(evidence(a), "still has not reconnected"); c != 1 {
+		t.Errorf("the hub's line is told %d times:\n%s", c, evidence(a))
+	}
+	s.restart()
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.Lifecycle = nil })
+	s.sandboxes[cloudKey(backend.KindSandbox, cloudBox)].LifecycleAt = time.Time{} // its events are not read yet
+	wantEvidence(t, s.look().want(contradictionRule, alerts.StateFiring), signs[:2]...)
+}
+
 // TestARegionIsOneIncident: one signal on three sandboxes of a region within five minutes.
 func TestARegionIsOneIncident(t *testing.T) {
 	for _, n := range []int{2, 3, 1000} {
