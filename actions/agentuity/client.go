@@ -117,7 +117,7 @@ func (c *client) refusal(r *reply) error {
 	said := c.said(r)
 	switch {
 	case r.Status == http.StatusUnauthorized, r.Status == http.StatusForbidden:
-		return fmt.Errorf("%s; check the acting key ([source.act]): some routes take CLI keys only, and it must belong to the organisation", said)
+		return fmt.Errorf("%s; check the acting key ([source.act]): some routes take CLI keys only; a sandbox of another region or organisation is refused alike: find it with agentuity cloud sandbox get", said)
 	case r.Status == http.StatusMisdirectedRequest:
 		return fmt.Errorf("%s; it belongs to region %s: add it to regions", said, backend.Clean(r.Header.Get("x-agentuity-region"), 40))
 	case r.RetryAfter > 0:

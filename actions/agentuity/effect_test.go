@@ -323,6 +323,25 @@ func TestProbeNeverRepeats(t *testing.T) {
 	}
 }
 
+// TestAProbeThatProvesNothing is not verified, and says what to do about the refusal.
+func TestAProbeThatProvesNothing(t *testing.T) {
+	for _, c := range []struct {
+		route, body, says string
+		status            int
+	}{
+		{"GET /sandbox/status/" + boxID, `{"success":false,"message":"unauthorized"}`, "check the acting key ([source.act])", 401},
+		{"GET /fs/list/" + boxID, `{"success":false,"message":"Internal Server Error"}`, "the platform answered 500", 500},
+	} {
+		w := newWorld(t)
+		w.status("idle")
+		w.set(c.route, c.status, c.body)
+		done, err := w.do(actions.Probe, "idle")
+		if err == nil || done.Proved || !strings.Contains(err.Error(), "it proved nothing: ") || !strings.Contains(err.Error(), c.says) || w.asks("/execute") != 0 {
+			t.Errorf("%s: proved %t, %v", c.route, done.Proved, err)
+		}
+	}
+}
+
 // TestNudgesAreRefused with the reason, and so is what would wake or cannot help.
 func TestNudgesAreRefused(t *testing.T) {
 	now := time.Now()

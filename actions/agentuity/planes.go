@@ -84,7 +84,7 @@ func (c *client) control(ctx context.Context, id backend.ID, within time.Duratio
 			v.Evidence = []backend.Safe{backend.Clean(c.said(r), 400)}
 			return v
 		case !r.ok():
-			v.What = backend.Clean(c.said(r), 400)
+			v.What = backend.Clean(c.refusal(r).Error(), 400)
 			return v
 		case slices.Contains([]string{"idle", "running"}, r.text("status")):
 			v.Outcome, v.What = backend.OutcomeOK, backend.Textf("it is reported %s", c.clean(r.text("status"), 60))
@@ -150,7 +150,7 @@ func (c *client) queue(ctx context.Context, id backend.ID) backend.Verdict {
 		v.What = c.clean(err.Error(), 300)
 		return v
 	case !r.ok() || r.data.Get("executions").Kind() != '[':
-		v.What = backend.Clean(c.said(r), 400)
+		v.What = backend.Clean(c.refusal(r).Error(), 400)
 		return v
 	}
 	queued := 0
@@ -170,9 +170,10 @@ func harmless() any {
 	return map[string]any{"command": []string{"true"}, "timeout": "10s", "stream": map[string]string{"stdout": "ignore", "stderr": "ignore"}}
 }
 
-// probe looks at status and directory, and runs one command, once: it is never sent again, whatever the answer.
+// probe looks at status and directory, and runs one command, once: it is never sent again, whatever the answer. A probe in
+// which nothing of the sandbox worked or failed proves nothing.
 func (c *client) probe(ctx context.Context, t actions.Target, _ *reply) (actions.Done, error) {
-	done := actions.Done{Proved: true}
+	done := actions.Done{}
 	add := func(v backend.Verdict) backend.Verdict {
 		done.Observed = append(done.Observed, v)
 		return v
@@ -191,7 +192,11 @@ func (c *client) probe(ctx context.Context, t actions.Target, _ *reply) (actions
 		add(backend.Verdict{Plane: backend.PlaneQueue, Outcome: backend.OutcomeOK, What: backend.Text("the command started"), At: exec.At})
 	}
 	done.Steps = steps(done.Observed, backend.Planes()...)
-	done.Text = backend.Observation{Verdicts: backend.MergeVerdicts(done.Observed)}.What()
+	o := backend.Observation{Verdicts: backend.MergeVerdicts(done.Observed)}
+	done.Text = o.What()
+	if done.Proved = len(o.Failed()) > 0 || !o.StatusOnly(); !done.Proved {
+		return done, fmt.Errorf("it proved nothing: %s", done.Text)
+	}
 	return done, nil
 }
 
@@ -214,7 +219,7 @@ func (c *client) exec(ctx context.Context, id backend.ID) backend.Verdict {
 		v.Evidence = []backend.Safe{backend.Clean(c.said(r), 400)}
 		return end(backend.OutcomeFailed, backend.FailControl5xx, backend.Textf("the platform answered %d to a command", r.Status))
 	case !r.ok():
-		return end(backend.OutcomeUnknown, "", backend.Clean(c.said(r), 400))
+		return end(backend.OutcomeUnknown, "", backend.Clean(c.refusal(r).Error(), 400))
 	}
 	key := r.text("executionId")
 	for word := r.text("status"); ; {

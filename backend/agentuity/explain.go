@@ -25,7 +25,7 @@ func (p *poll) explain(f *failure, b *box) (kind backend.ErrorKind, where, what 
 	case f.is(http.StatusMisdirectedRequest):
 		return backend.ErrInvalid, where, what + "; " + p.s.regionStep(f.region)
 	case p.refusedAlone(b, f):
-		what += "; the key works for the region's list, so this is no bad key: the platform also answers this for a sandbox of another region or organisation, or one that is gone"
+		what += "; the key works for the region's list: a sandbox of another region or organisation, or one that is gone, is refused alike"
 		return backend.ErrInvalid, where, what + "; " + cmp.Or(b.place, "find it: agentuity cloud sandbox get "+b.id.Safe().String())
 	case kind == backend.ErrUnauthorised:
 		return kind, where, what + "; " + p.s.keyStep()

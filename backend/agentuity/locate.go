@@ -44,7 +44,7 @@ func (p *poll) locate(ctx context.Context, b *box, f *failure) (out location) {
 	case no.notFound():
 		out.text, out.gone = "the platform knows it in no region: it is gone", true
 	case no.is(http.StatusUnauthorized), no.is(http.StatusForbidden):
-		out.text = "where it is cannot be asked: " + p.s.api.base + " takes CLI keys only, and this key is probably an SDK key; name a CLI key under [source.read], or empty api_url"
+		out.text = "where it is cannot be asked: " + p.s.api.base + " takes CLI keys only; name one under [source.read], or empty api_url"
 	default:
 		_, _, what := p.explain(no, nil)
 		out.text = "where it is is not known: " + what

@@ -66,7 +66,7 @@ func TestOneRefusedSandboxIsNoBadKey(t *testing.T) {
 	}{
 		"elsewhere": {readReply(t, "cli_sandbox_resolve"), "it is in region usc of the organisation " + orgID, false},
 		"gone":      {reply{status: 404, body: `{"success":false,"message":"not found","code":"NOT_FOUND"}`}, "the platform knows it in no region: it is gone", false},
-		"SDK key":   {refused, "takes CLI keys only, and this key is probably an SDK key", false},
+		"SDK key":   {refused, "takes CLI keys only; name one under [source.read], or empty api_url", false},
 	} {
 		w := newWorld(t, nil)
 		for _, what := range []string{"executions", "jobs", "events"} {
