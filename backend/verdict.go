@@ -258,8 +258,8 @@ func (o Observation) worst() Outcome {
 	return worst
 }
 
-// Works reports whether something was tried and all of it passed.
-func (o Observation) Works() bool { return o.Outcome() == OutcomeOK }
+// Works reports whether something of the sandbox itself was tried and all that was tried passed.
+func (o Observation) Works() bool { return o.Outcome() == OutcomeOK && !o.StatusOnly() }
 
 // Failed lists the verdicts of planes that failed.
 func (o Observation) Failed() []Verdict { return o.with(OutcomeFailed) }
@@ -296,11 +296,7 @@ func (o Observation) At() time.Time {
 func (o Observation) What() Safe {
 	switch o.worst() {
 	case OutcomeFailed, OutcomeUnknown:
-		all := o.with(o.worst())
-		worst := all[0]
-		if i := slices.IndexFunc(all, func(v Verdict) bool { return v.Kind != FailControl5xx }); i > 0 { // an error of the platform tells least
-			worst = all[i]
-		}
+		worst, _ := o.Worst()
 		if worst.What.IsEmpty() {
 			return Textf("%s: %s", worst.Plane, worst.Said())
 		}
@@ -322,10 +318,22 @@ func (o Observation) What() Safe {
 	return Text("not tried")
 }
 
-// StatusOnly reports whether nothing passed but the platform's own word and its queue, which prove no health.
+// Worst is the verdict that says most of those with the worst outcome, false when nothing was tried: an error of the platform
+// tells least, and what may only be slow less than what is proof by itself.
+func (o Observation) Worst() (Verdict, bool) {
+	all := o.with(o.worst())
+	if len(all) == 0 {
+		return Verdict{}, false
+	}
+	vague := []FailureKind{FailExecTimeout, FailExecStuckQueued, FailControl5xx}
+	return slices.MinFunc(all, func(x, y Verdict) int { return cmp.Compare(slices.Index(vague, x.Kind), slices.Index(vague, y.Kind)) }), true
+}
+
+// StatusOnly reports whether nothing passed but the platform's own word, its queue and the connection of a driver: nothing of
+// the sandbox itself was tried, so that no health is proved.
 func (o Observation) StatusOnly() bool {
 	return !slices.ContainsFunc(o.Verdicts, func(v Verdict) bool {
-		return v.Outcome == OutcomeOK && v.Plane != PlaneControl && v.Plane != PlaneQueue
+		return v.Outcome == OutcomeOK && v.Plane != PlaneControl && v.Plane != PlaneQueue && v.Plane != PlaneDriver
 	})
 }
 

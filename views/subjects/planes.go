@@ -36,18 +36,18 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		at = newestFailed(former)
 	}
 	c.Tone, c.Mark = OutcomeLook(o.Outcome())
-	if failed := o.Failed(); len(failed) > 0 {
-		c.Short = failureBrief(failed[0].Kind)
+	if worst, is := o.Worst(); is && worst.Outcome == backend.OutcomeFailed {
+		c.Short = failureBrief(worst.Kind)
 	}
 	if now.Sub(at) > observedFresh || s.Stale(&b.Meta) {
 		c.Text, c.Tone = backend.Textf("%s ago: %s", backend.Age(now.Sub(at)), o.What()), theme.Dim
-		if o.Works() && !o.Unwell && !o.StatusOnly() {
+		if o.Works() && !o.Unwell {
 			c.Short, c.Brief = backend.Textf("healthy, %s ago", backend.Age(now.Sub(at))), backend.Text("healthy")
 		}
 		return c
 	}
 	switch {
-	case o.Works() && (o.Unwell || o.StatusOnly()):
+	case o.Outcome() == backend.OutcomeOK && (o.Unwell || o.StatusOnly()):
 		c.Tone, c.Mark = theme.Normal, theme.MarkNone
 	case o.Works() && len(o.NotTried()) > 0:
 		c.Short = backend.Text("healthy")
