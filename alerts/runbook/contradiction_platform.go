@@ -27,6 +27,23 @@ func diagnosePlatform(s *subjectView) Diagnosis {
 	return d
 }
 
+// ofRegion is the alert about a whole region that the page is about, or that its subject is one of; nil: there is none. What it
+// concludes holds for each of its sandboxes.
+func (s *subjectView) ofRegion() *alerts.Alert {
+	region := func(a *alerts.Alert) bool {
+		return a.Rule == "contradiction" && a.State == alerts.StateFiring && a.SubjectCount > 1 && strings.HasPrefix(a.Cause.String(), "region ")
+	}
+	if s.alert != nil && region(s.alert) {
+		return s.alert
+	}
+	for _, a := range s.led {
+		if region(a) {
+			return a
+		}
+	}
+	return nil
+}
+
 // byRule asks what an alert of one rule says.
 func (s *subjectView) byRule(q question, rule string) Check {
 	for _, a := range s.led {
@@ -143,12 +160,13 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	wake := func() {
 		d.do("Wake it when its files can be listed: sandglass wake %s. The hub waits 120 s for the driver.", session)
 	}
+	region := s.ofRegion()
 	switch {
-	case d.is("many") && s.alert != nil && s.alert.SubjectCount > 1 && strings.HasPrefix(s.alert.Cause.String(), "region "):
+	case region != nil:
 		d.conclude("Many sandboxes fail alike: the cause is their region. No remedy in one of them repairs that.")
 		d.dont("Don't act on them in bulk: bulk actions are off.")
+		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", backend.Clean(region.ID, 40))
 		d.do("Ask the vendor: status page and support.")
-		d.do("Save the evidence of one: sandglass bundle ID. The vendor's support needs its trace ids.")
 		d.do("Wait, and read again. Queued work may begin when the region works.")
 	case d.is("no-checkpoint"):
 		d.conclude("It has no checkpoint: a resume cannot succeed. No remedy brings it back: replace it.")

@@ -1,9 +1,13 @@
 package runbook
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -84,6 +88,34 @@ func TestAPageFitsItsPlatform(t *testing.T) {
 	found := failed("s1", "box", "D1_ERROR: Network connection lost")
 	found.Provider = backend.Text("docker")
 	want(t, world{workspaces: []*backend.Workspace{found}}.diagnose("1", wsKey("s1", "box")), map[string]Mark{"database": Confirmed})
+}
+
+// TestARegionIsOneDiagnosis: the page of the incident, of one of its sandboxes and of a session say the same and begin with the same
+// step, which saves the evidence.
+func TestARegionIsOneDiagnosis(t *testing.T) {
+	w := world{}
+	for i := range 4 {
+		w.sessions = append(w.sessions, session(fmt.Sprint("s", i), true))
+		w.sandboxes = append(w.sandboxes, box(fmt.Sprint("c", i), fmt.Sprint("s", i), func(b *backend.Sandbox) {
+			b.Provider, b.Region, b.Reported = backend.Text("agentuity"), backend.Text("usc"), backend.Text("idle")
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneQueue, Outcome: backend.OutcomeFailed, Kind: backend.FailExecStuckQueued, At: before(time.Second), Passive: true}})
+		}))
+	}
+	st := w.state()
+	board := w.conclude(st)
+	i := slices.IndexFunc(board.Alerts, func(a *alerts.Alert) bool { return a.SubjectCount == 4 && a.Rule == "contradiction" })
+	if i < 0 {
+		t.Fatal("no incident of the region")
+	}
+	of := w.page(board.Alerts[i])
+	if !strings.Contains(of.Conclusion.String(), "the cause is their region") || !strings.Contains(of.Do[0].String(), "sandglass bundle "+board.Alerts[i].ID) {
+		t.Errorf("%s: %v", of.Conclusion, of.Do)
+	}
+	for _, k := range []backend.Key{sbKey("c0"), sbKey("c3"), sessionKey("s0")} {
+		if d := w.diagnose("contradiction", k); d.Conclusion != of.Conclusion || !slices.Equal(d.Do, of.Do) || !slices.Equal(d.Dont, of.Dont) {
+			t.Errorf("%s: %s: %v", k.Safe(), d.Conclusion, d.Do)
+		}
+	}
 }
 
 func TestTextOfAPlatform(t *testing.T) {

@@ -99,7 +99,10 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 	case len(failed) > 0:
 		return "commands in " + what + " may fail"
 	}
-	return "not known: no command was tried since its restart"
+	if all, _ := b.Observed.Get(); all.Past() || len(all.Present().Unproved) > 0 {
+		return "not known: no command was tried since its restart"
+	}
+	return "not known: nothing in " + in + " was seen to fail"
 }
 
 // noWorkDir reports whether it was observed that the working directory of a sandbox is missing, or is a link to nothing: that is

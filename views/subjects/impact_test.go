@@ -175,11 +175,14 @@ func TestImpactOfAContradiction(t *testing.T) {
 		{backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing}, "/workspace", `the files of /workspace are missing, and a repair brings none back; commands there fail; a still says "running"`},
 		{backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed}, "", `commands in it fail; a still says "running"`},
 		{backend.Verdict{Plane: backend.PlaneRead, Outcome: backend.OutcomeFailed}, "", `files of 1 sandbox cannot be read; a still says "running"`},
-		{backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK}, "", "not known: no command was tried since its restart"},
+		{backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, At: noon.Add(-time.Hour)}, "", "not known: no command was tried since its restart"},
+		{backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK}, "", "not known: nothing in it was seen to fail"},
 	} {
 		key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
-		x.verdict.At = noon
-		b := &backend.Sandbox{Meta: backend.Meta{Key: key}, Class: backend.SandboxRunning, Reported: backend.Text("running"), WorkDir: backend.Clean(x.dir, 80)}
+		if x.verdict.At.IsZero() {
+			x.verdict.At = noon
+		}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: key}, Class: backend.SandboxRunning, StartedAt: backend.Known(noon.Add(-time.Minute)), Reported: backend.Text("running"), WorkDir: backend.Clean(x.dir, 80)}
 		c := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b.WithObserved([]backend.Verdict{x.verdict}))}, nil)
 		a := &alerts.Alert{Rule: "contradiction", Source: "a", State: alerts.StateFiring, SubjectCount: 1, Subjects: []alerts.Subject{{Key: key}}}
 		if got := impact(a, c); got != x.want {
