@@ -403,6 +403,21 @@ func TestAWakeThatFailed(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	s.quiet(contradictionRule)
+	began := s.want(wakeRule, alerts.StateFiring).Bounds
+	s.every(10*time.Second, 5*time.Minute, nil)
+	s.restart()
+	for _, read := range []bool{false, true} { // a new process reads the list first, its error later and its participants last
+		s.hub(cloudSession, cloudBox, func(x *backend.Session) {
+			if fails(x); !read {
+				x.Hub.Error = backend.Safe{}
+			}
+		})
+		s.look()
+		s.pass(time.Second)
+	}
+	if a := s.want(wakeRule, alerts.StateFiring); a.Bounds != began {
+		t.Errorf("a restart makes it younger: %v, was %v", a.Bounds, began)
+	}
 	for name, edit := range map[string]func(*backend.Session){
 		"a driver leads": func(x *backend.Session) { x.Hub.Driver = backend.Known(true) },
 		"history":        func(x *backend.Session) { x.Hub.Bucket = backend.Text("history") },

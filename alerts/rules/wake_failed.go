@@ -23,9 +23,10 @@ func (o *WakeOptions) build() (alerts.Rule, error) {
 	return r, positive("after", o.After)
 }
 
-// waitNote remembers that a subject is looked at again.
+// waitNote remembers that a subject is looked at again, and since when it is true.
 type waitNote struct {
-	Due time.Time `json:"due,omitzero"` // steady
+	Due   time.Time `json:"due,omitzero"`   // steady
+	Since time.Time `json:"since,omitzero"` // ours: since when the session is known to be without a driver
 }
 
 type wakeFailed struct {
@@ -35,7 +36,7 @@ type wakeFailed struct {
 }
 
 // Judge finds the sessions of a hub whose driver did not come back.
-func (r *wakeFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+func (r *wakeFailed) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	s, ok := e.(*backend.Session)
 	if !ok || s.Hub == nil {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
@@ -44,7 +45,7 @@ func (r *wakeFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) ale
 	gone := s.Hub.Sandbox.IsZero() || b != nil && !reportedLive(b) // it has nothing that could be driven
 	gaveUp, waits := gaveUp(s), waking(s)
 	if word := strings.ToLower(s.Status.String()); !gone && !gaveUp && s.Hub.Error.IsEmpty() && !s.Hub.Driver.IsKnown() && (word == "error" || word == "failed" || word == "creating" || word == "resuming") {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its error and participants are not read yet")}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its error and participants are not read yet"), Note: known}
 	}
 	if gone || s.Hub.Driver.Or(false) || strings.EqualFold(s.Hub.Bucket.String(), "history") || !gaveUp && !waits {
 		return alerts.Verdict{Outcome: alerts.False}
@@ -53,9 +54,12 @@ func (r *wakeFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) ale
 	if since.IsZero() {
 		since = s.Meta.ReadAt
 	}
+	if old := alerts.NoteAs[waitNote](known); old != nil && !old.Since.IsZero() && old.Since.Before(since) { // its participants are not read yet
+		since = old.Since
+	}
 	due := env.Ours(since).Add(r.after)
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: s.Key.Source, Session: s.Key.ID, Fingerprint: alerts.Fingerprint("wake failed"),
-		Cause: backend.Text("its wake failed: no driver connected"), Confirmed: env.ReadAt(&s.Meta), Bounds: alerts.Bounds{Latest: env.Ours(since)}}
+		Cause: backend.Text("its wake failed: no driver connected"), Confirmed: env.ReadAt(&s.Meta), Bounds: alerts.Bounds{Latest: env.Ours(since)}, Note: alerts.NoteOf(&waitNote{Since: since})}
 	v.Detail = v.Cause
 	if !gaveUp && env.Now.Before(due) {
 		return waitsUntil(due)
@@ -65,7 +69,7 @@ func (r *wakeFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) ale
 
 // waitsUntil is the verdict about what comes to pass at a steady time.
 func waitsUntil(due time.Time) alerts.Verdict {
-	return alerts.Verdict{Outcome: alerts.False, Recheck: due, Note: alerts.NoteOf(&waitNote{due})}
+	return alerts.Verdict{Outcome: alerts.False, Recheck: due, Note: alerts.NoteOf(&waitNote{Due: due})}
 }
 
 // gaveUp reports whether a hub gave up waiting for the driver of a session.
