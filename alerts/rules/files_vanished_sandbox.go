@@ -87,7 +87,7 @@ func failingEvidence(env *alerts.Env, b *backend.Sandbox) alerts.Evidence {
 	if name.IsEmpty() {
 		name = b.Key.Safe()
 	}
-	since := backend.Textf("since %s at least", env.Clock(bounds.Latest))
+	since := backend.Textf("since %s or earlier", env.Clock(bounds.Latest))
 	if !checks.Passed.IsZero() {
 		since = backend.Textf("since between %s and %s", env.Clock(bounds.Earliest), env.Clock(bounds.Latest))
 	}

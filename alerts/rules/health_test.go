@@ -38,7 +38,7 @@ func TestVanishedByTheTimesOfHealthChecks(t *testing.T) {
 	if a.Source != "docker" || a.Runbook != "2" || a.Subjects[0].Key.Kind != backend.KindSandbox || a.Sessions != 1 {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "the health check of sandbox box fails since 11:20:00Z at least, 80 times in a row: OCI runtime exec failed", "its working directory is /workspace; what was in it is gone")
+	wantEvidence(t, a, "the health check of sandbox box fails since 11:20:00Z or earlier, 80 times in a row: OCI runtime exec failed", "its working directory is /workspace; what was in it is gone")
 	s.after(time.Minute).want(vanishedRule, alerts.StateFiring)
 	s.wantHeldThenBack(vanishedRule, "docker", func() {})
 	s.wantSameAfterRestart(vanishedRule, "docker", func() {})

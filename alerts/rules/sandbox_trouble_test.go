@@ -145,7 +145,7 @@ func TestUnhealthyFires(t *testing.T) {
 	s.look().want(unhealthyRule, alerts.StatePending)
 	s.after(50*time.Second).want(unhealthyRule, alerts.StatePending)
 	a := s.after(11*time.Second).want(unhealthyRule, alerts.StateFiring)
-	wantEvidence(t, a, "the health check of sandbox helix-c1 fails since 11:59:59Z at least, 7 times in a row: connection refused", "its checks may fail for 1m after its start")
+	wantEvidence(t, a, "the health check of sandbox helix-c1 fails since 11:59:59Z or earlier, 7 times in a row: connection refused", "its checks may fail for 1m after its start")
 	s.box("c1", "a", func(b *backend.Sandbox) { b.Health = backend.Known(backend.Text("healthy")) })
 	s.after(time.Second).quiet(unhealthyRule)
 }
@@ -268,6 +268,32 @@ func TestCrashLoopsOfEachCause(t *testing.T) {
 	s.wantCauses(loopsRule, map[string]int{three: 2, one: 2, memory: 1})
 	turn(13, 1)
 	s.wantCauses(loopsRule, map[string]int{three: 1, one: 3, memory: 1})
+}
+
+// TestUnhealthyKeepsItsOnset: an engine that forgets the older checks tells a later bound each time; the earliest known one holds until
+// the check fails fewer times in a row.
+func TestUnhealthyKeepsItsOnset(t *testing.T) {
+	s := beginBoxes(t, unhealthyRule)
+	fails := func(n int, ago time.Duration) {
+		s.box("c1", "a", func(b *backend.Sandbox) {
+			failingHealth(s, ago, 0)(b)
+			c, _ := b.HealthChecks.Get()
+			c.Failed = n
+			b.HealthChecks, b.StartedAt = backend.Known(c), backend.Known(noon.Add(-time.Hour))
+		})
+	}
+	fails(20, 30*time.Minute)
+	first := s.look().want(unhealthyRule, alerts.StateFiring).Bounds.Latest
+	s.pass(10 * time.Minute)
+	fails(24, 32*time.Minute)
+	if a := s.look().want(unhealthyRule, alerts.StateFiring); !a.Bounds.Latest.Equal(first) {
+		t.Errorf("it began at %v, and now at %v", first, a.Bounds.Latest)
+	}
+	s.pass(10 * time.Minute)
+	fails(3, 5*time.Minute) // it passed in between
+	if a := s.look().want(unhealthyRule, alerts.StateFiring); !a.Bounds.Latest.Equal(s.wall.Add(-5 * time.Minute)) {
+		t.Errorf("another episode began at %v, not 5 minutes before %v", a.Bounds.Latest, s.wall)
+	}
 }
 
 // TestUnhealthyByWhatTheCheckPrints: other words at its first failure are another cause; later ones begin no other alert.

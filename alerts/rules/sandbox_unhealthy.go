@@ -25,6 +25,9 @@ func (o *UnhealthyOptions) build() (alerts.Rule, error) {
 // begins no other alert.
 type unhealthyNote struct {
 	Prints backend.Safe `json:"prints,omitzero"`
+	// By is the earliest moment by which it was known to fail, and Failed how many checks had then failed in a row.
+	By     time.Time `json:"by,omitzero"`
+	Failed int       `json:"failed,omitempty"`
 }
 
 type unhealthy struct {
@@ -43,11 +46,9 @@ func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	bounds := failingBounds(env, b)
-	v := failing(b, backend.Text("its health check fails"), bounds, backend.Textf("unhealthy since %s at least", env.Clock(bounds.Latest)))
-	note := alerts.NoteAs[unhealthyNote](known)
-	if note == nil || note.Prints.IsEmpty() {
-		note = &unhealthyNote{Prints: b.HealthOutput}
-	}
+	note := r.noted(env, b, alerts.NoteAs[unhealthyNote](known), bounds)
+	bounds.Latest = note.By
+	v := failing(b, backend.Text("its health check fails"), bounds, backend.Textf("unhealthy since %s or earlier", env.Clock(bounds.Latest)))
 	if !note.Prints.IsEmpty() {
 		cause, fp := env.Cause(note.Prints)
 		v.Cause, v.Fingerprint = backend.Textf("its health check fails: %s", cause), fp
@@ -57,6 +58,23 @@ func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it still fails at %s", env.Clock(due)), due
 	}
 	return v
+}
+
+// noted takes a reading into the note of the episode that goes on. A check that passed since, another run or fewer failures in a row
+// are another episode.
+func (r *unhealthy) noted(env *alerts.Env, b *backend.Sandbox, known *unhealthyNote, bounds alerts.Bounds) *unhealthyNote {
+	checks, _ := b.HealthChecks.Get()
+	n := &unhealthyNote{Prints: b.HealthOutput, By: bounds.Latest, Failed: checks.Failed}
+	if known == nil || checks.Failed < known.Failed || bounds.Earliest.After(known.By) || env.Time(&b.Meta, b.StartedAt).After(known.By) {
+		return n
+	}
+	if !known.Prints.IsEmpty() {
+		n.Prints = known.Prints
+	}
+	if !known.By.IsZero() && known.By.Before(n.By) {
+		n.By = known.By
+	}
+	return n
 }
 
 // Evidence adds since when the check fails, and what it prints.

@@ -64,6 +64,23 @@ func checksOf(h *container.Health, interval time.Duration, started time.Time) (b
 	return backend.Known(c), newest.Output
 }
 
+// failingOn is what a later look at the same run tells: the first failure does not move while the checks go on failing, although the
+// engine forgets the older ones.
+func failingOn(was, now backend.Value[backend.HealthChecks]) backend.Value[backend.HealthChecks] {
+	old, known := was.Get()
+	c, read := now.Get()
+	if !known || !read || old.Failed == 0 || c.Failed < old.Failed || c.Passed.After(old.FailingBy) {
+		return now
+	}
+	if old.FailingBy.Before(c.FailingBy) {
+		c.FailingBy = old.FailingBy
+	}
+	if c.Passed.IsZero() {
+		c.Passed = old.Passed
+	}
+	return backend.Known(c)
+}
+
 // before is by when the oldest of some failures had ended that came before one and are not in the log: the engine begins
 // a check one interval after the end of the one before, or later.
 func before(first *container.HealthcheckResult, hidden int, interval time.Duration, started time.Time) time.Time {

@@ -115,3 +115,29 @@ func TestHealthOfARestartedContainerIsThatOfItsNewRun(t *testing.T) {
 		t.Errorf("without a health check: %+v", b.HealthChecks)
 	}
 }
+
+// TestTheHealthOfAnUnhealthyContainerIsReadAgain: no event tells of one more failed check, so an inspection a minute does; the first
+// failure does not move while the engine forgets the older checks.
+func TestTheHealthOfAnUnhealthyContainerIsReadAgain(t *testing.T) {
+	state := func(streak int, newest string) string {
+		return fmt.Sprintf(`,"StartedAt":"2026-11-21T09:00:00Z","FinishedAt":"0001-01-01T00:00:00Z","Health":{"Status":"unhealthy","FailingStreak":%d,"Log":[`+
+			`{"Start":%q,"End":%q,"ExitCode":1,"Output":"refused"}]}`, streak, newest, newest)
+	}
+	f := newFake(t)
+	f.add(&fakeContainer{id: "sick", name: "sick", status: "Up 1 hour (unhealthy)", stateJSON: state(8, "2026-11-21T10:00:00Z")})
+	s, clock := f.source(nil)
+	_, first, _ := find(t, mustPoll(t, s), "sick").Failing()
+	f.add(&fakeContainer{id: "sick", name: "sick", status: "Up 1 hour (unhealthy)", stateJSON: state(9, "2026-11-21T10:02:00Z")})
+	clock.Add(2 * time.Minute)
+	b := find(t, mustPoll(t, s), "sick")
+	c, _ := b.HealthChecks.Get()
+	if _, late, _ := b.Failing(); c.Failed != 9 || !late.Equal(first.Add(2*time.Minute)) { // the engine's clock stands meanwhile, and times are corrected by that
+		t.Errorf("after 9 failures it shows %d, failing by %v, which was %v", c.Failed, late, first)
+	}
+	f.add(&fakeContainer{id: "sick", name: "sick", status: "Up 1 hour (unhealthy)", stateJSON: state(3, "2026-11-21T10:04:00Z")})
+	clock.Add(2 * time.Minute)
+	b = find(t, mustPoll(t, s), "sick")
+	if _, late, _ := b.Failing(); !late.Equal(first.Add(8 * time.Minute)) {
+		t.Errorf("it passed and failed again: failing by %v, before that %v", late, first)
+	}
+}

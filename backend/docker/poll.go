@@ -220,6 +220,10 @@ func (p *poll) mark() {
 		if (p.pend.missed || unwatched) && e.ins != nil && (e.alive() || e.class() == backend.SandboxRestarting) || e.ins != nil && e.ins.again {
 			e.dirty = true
 		}
+		// No event tells of one more failed check: how many failed, and what the newest printed, is at most as old as the list.
+		if e.ins != nil && e.ins.health == "unhealthy" && p.s.judged(e) && p.r.Started.Sub(e.inspected) >= p.s.opt.Relist.Std() {
+			e.dirty = true
+		}
 	}
 	for _, ev := range p.pend.events {
 		id, err := backend.NewID(ev.id)

@@ -91,6 +91,8 @@ func (p *poll) inspected(e *cachedContainer, r inspected) {
 	case r.err == nil:
 		if e.ins != nil && e.ins.started != r.ins.started { // its counters began anew
 			e.last, e.usage, e.insight = nil, backend.Unknown[backend.Usage](), insight{far: e.far}
+		} else if e.ins != nil {
+			r.ins.checks = failingOn(e.ins.checks, r.ins.checks)
 		}
 		e.ins, e.inspected, e.readAt, e.dirty, e.fails, e.touched = r.ins, now, now, false, 0, true
 		if !p.listed {

@@ -96,7 +96,7 @@ func (w *writer) checks(b *backend.Sandbox) {
 	early, late, failing := b.Failing()
 	switch {
 	case failing && c.Passed.IsZero():
-		w.Field("it fails", normal("since "+Clock(late, w.f.Now)+" at least"), dim(", "+backend.Age(w.f.Now.Sub(late))+" ago; "+inARow(c.Failed)+", none before is remembered"))
+		w.Field("it fails", normal("since "+Clock(late, w.f.Now)+" or earlier"), dim(", ≥ "+backend.Age(w.f.Now.Sub(late))+" ago; "+inARow(c.Failed)+", none before is remembered"))
 	case failing:
 		w.Field("fails since", normal(ago(early, late, w.f.Now)), dim("; "+inARow(c.Failed)))
 	case known:
