@@ -21,7 +21,10 @@ type need struct {
 // needOf looks the session of a sandbox up.
 func needOf(env *alerts.Env, b *backend.Sandbox) need {
 	homes := env.HomesOf(b.Key.Source)
-	out := need{known: len(homes) > 0 && !b.Session.IsZero()}
+	if onPlatform(b) { // only its platform's hub lists its session, and a session that a log line joined may be one that the hub forgot
+		homes = slices.DeleteFunc(slices.Clone(homes), func(h *fleet.SourceHealth) bool { return h.Key.Source != b.Key.Source })
+	}
+	out := need{known: len(homes) > 0 && !b.Session.IsZero() && b.JoinedBy.IsEmpty()}
 	for _, h := range homes {
 		if _, _, gap := env.Gap(h.Key.Source); gap {
 			out.known = false

@@ -492,3 +492,20 @@ func TestNudgesThatEnded(t *testing.T) {
 		}
 	}
 }
+
+// TestASessionThatNoHubListsIsInUse: where the hub's sessions are not read, or it does not list the session that a log line joins,
+// what fails is told although another framework's list lacks that session too.
+func TestASessionThatNoHubListsIsInUse(t *testing.T) {
+	for name, hub := range map[string][]backend.Input{"no hub": {backend.InputContainers}, "a hub that forgot it": {backend.InputContainers, backend.InputSessions}} {
+		t.Run(name, func(t *testing.T) {
+			s := beginCloud(t)
+			s.source("helix", backend.InputSessions, backend.InputRegistry)
+			s.source("cloud", hub...)
+			delete(s.sessions, cloudKey(backend.KindSession, cloudSession))
+			s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.JoinedBy = backend.Text("a log line of hub-log") })
+			s.sees(cloudBox, failed(backend.PlaneList, backend.FailMountGone, s.wall))
+			s.look()
+			s.every(10*time.Second, time.Minute, func() { s.cloudBox(cloudBox, nil) }).want(contradictionRule, alerts.StateFiring)
+		})
+	}
+}
