@@ -36,6 +36,7 @@ const (
 	ReportDriverNotFound ReportKind = "driver-not-found" // a command ran and found no driver process
 	ReportNoCheckpoint   ReportKind = "no-checkpoint"    // a suspended sandbox has no checkpoint to resume from
 	ReportResumeRefused  ReportKind = "resume-refused"   // a resume was refused, which may pass
+	ReportJoin           ReportKind = "join"             // a line names a session and its sandbox
 )
 
 // Suspicious reports whether a report is a reason to look at the sandbox.
@@ -43,7 +44,7 @@ func (k ReportKind) Suspicious() bool {
 	switch k {
 	case ReportNudgeFailed, ReportNotReconnected, ReportUnknownSession, ReportDriverTimeout:
 		return true
-	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused:
+	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin:
 	}
 	return false
 }
@@ -87,6 +88,7 @@ var (
 	hubLimit   = regexp.MustCompile(`(?i)\b(?:(\d{1,4})m)?(\d{1,9}(?:[_,]\d{3})*(?:\.\d{1,6})?)\s?(ms|msecs?|millis|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b`)
 	hubResumed = regexp.MustCompile(`\b(?:right )?after (?:the |a |its )?(?:sandbox )?(?:resume|wake)|\bpost-resume\b|\bimmediate|\binitial\b|\bfirst nudge\b`)
 	hubSession = regexp.MustCompile(`\bcodesess_[0-9A-Za-z]{4,64}\b`)
+	hubTrace   = regexp.MustCompile(`^sess_[0-9a-f]{32}$`)
 	hubSandbox = regexp.MustCompile(`\bsbx_[0-9A-Za-z]{4,80}\b`)
 )
 
@@ -124,6 +126,24 @@ func HubText(raw string) (r Report, ok bool) {
 	}
 	return r, true
 }
+
+// HubPair is the session and the sandbox of a hub that a line names; false where it names several, or none of one.
+func HubPair(raw string) (session, sandbox ID, ok bool) {
+	one := func(of *regexp.Regexp) (ID, bool) {
+		all := of.FindAllString(raw, mostPaired)
+		id, err := NewID(strings.Join(slices.Compact(all), " "))
+		return id, err == nil && len(all) < mostPaired && len(slices.Compact(all)) == 1
+	}
+	session, has := one(hubSession)
+	sandbox, ok = one(hubSandbox)
+	return session, sandbox, has && ok
+}
+
+// mostPaired is from how many ids on a line is no record of one session.
+const mostPaired = 20
+
+// IsTrace reports whether an id is the handle of one answer of the platform, which its header and errors call a session id.
+func IsTrace(raw string) bool { return hubTrace.MatchString(raw) }
 
 // hubDuration is the duration that hubLimit found: 120000ms, 2m0s, 1.5 s or 2 minutes.
 func hubDuration(m []string) time.Duration {

@@ -123,6 +123,16 @@ func (r *reading) remembered(live []named) []named {
 			add(backend.Key{Kind: views.KindAlert, Source: e.Source, ID: id})
 		}
 	}
+	sessions := map[backend.ID]bool{}
+	for _, n := range all {
+		sessions[n.key.ID] = sessions[n.key.ID] || n.key.Kind == backend.KindSession
+	}
+	for b := range r.state.Sandboxes.All() { // a session that no source lists is known from its sandbox
+		if !sessions[b.Session] {
+			sessions[b.Session] = true
+			add(backend.Key{Kind: backend.KindSession, Source: b.Key.Source, ID: b.Session})
+		}
+	}
 	return all
 }
 

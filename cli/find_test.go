@@ -141,3 +141,21 @@ func TestFindWhatHasGoneByName(t *testing.T) {
 		t.Error("one State shows it, the other does not")
 	}
 }
+
+// TestFindASessionThatOnlyASandboxNames: where no source lists the session, as where only a log line joins it, its sandbox does.
+func TestFindASessionThatOnlyASandboxNames(t *testing.T) {
+	r := idWorld()
+	box := *r.state.Sandboxes.Get(r.state.Sandboxes.Entity(0).EntityMeta().Key)
+	box.Session, box.JoinedBy = backend.MustID("codesess_4cf3"), backend.Text("a log line of hub-log")
+	other := box
+	other.Meta = backend.Meta{Key: keyOf(backend.KindSandbox, "docker", "", "b-2")}
+	other.Session = backend.MustID("s-1904")
+	r.state.Sandboxes = fleet.NewTable(&box, &other)
+	for text, want := range map[string]backend.Key{
+		"codesess_4cf3": keyOf(backend.KindSession, "docker", "", "codesess_4cf3"), "s-1904": keyOf(backend.KindSession, "us", "", "s-1904"),
+	} {
+		if got, err := r.find(text, finding{}); err != nil || got != want {
+			t.Errorf("%s is %v, %v; want %v", text, got, err, want)
+		}
+	}
+}

@@ -370,7 +370,7 @@ func reportEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 	newest, order := map[backend.ReportKind]backend.Report{}, []backend.ReportKind(nil)
 	phases, status, nudges := map[string]int{}, 0, 0
 	for _, x := range reportsOf(env, b) {
-		if x.Kind == backend.ReportDriverWaiting {
+		if x.Kind == backend.ReportDriverWaiting || x.Kind == backend.ReportJoin {
 			continue
 		}
 		if _, known := newest[x.Kind]; !known {

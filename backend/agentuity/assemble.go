@@ -200,7 +200,7 @@ func find(all []backend.Verdict, plane backend.Plane) (backend.Verdict, bool) {
 // judgeDriver looks whether a driver leads the session of a sandbox. The Hub gives one driverLimit to connect.
 func (p *poll) judgeDriver(b *box) {
 	y := p.s.sessions[b.session]
-	if y == nil || y.join.sandbox != b.id || !y.expectsDriver(p) {
+	if y == nil || y.sandbox(p.s) != b.id || !y.expectsDriver(p) {
 		p.unled(b)
 		return
 	}

@@ -83,6 +83,7 @@ func (s *Source) bookmarks(now time.Time) []backend.Bookmark {
 		return strings.Compare(a.File, b.File)
 	})
 	out = append(out[:min(len(out), maxMarks)], s.readMarks(now)...)
+	out = append(out, s.joinMarks()...)
 	if !s.newest.IsZero() {
 		out = append(out, backend.Bookmark{File: markEvents, Sizes: []backend.SizeAt{{At: s.newest}}})
 	}
@@ -98,4 +99,32 @@ func (s *Source) readMarks(now time.Time) []backend.Bookmark {
 		out = append(out, backend.Bookmark{File: markRead + key.Raw(), Sizes: []backend.SizeAt{{At: s.readOf[key]}}})
 	}
 	return out
+}
+
+// markSaid begins the marks of joins that log lines told: session, sandbox, and the source of the line.
+const (
+	markSaid = "said "
+	maxJoins = 500
+)
+
+func (s *Source) joinMarks() []backend.Bookmark {
+	all := slices.SortedFunc(maps.Values(s.saidOf), func(a, b saidJoin) int { return cmp.Or(b.at.Compare(a.at), a.session.Compare(b.session)) })
+	out := make([]backend.Bookmark, 0, min(len(all), maxJoins))
+	for _, x := range all[:min(len(all), maxJoins)] {
+		out = append(out, backend.Bookmark{File: markSaid + x.session.Raw() + " " + x.sandbox.Raw() + " " + x.source, Sizes: []backend.SizeAt{{At: x.at}}})
+	}
+	return out
+}
+
+// recallJoin takes up a join that a former process heard of.
+func (s *Source) recallJoin(mark string, at time.Time) {
+	parts := strings.SplitN(mark, " ", 3)
+	if len(parts) < 3 {
+		return
+	}
+	session, err := backend.NewID(parts[0])
+	sandbox, no := backend.NewID(parts[1])
+	if err == nil && no == nil {
+		s.saidOf[session] = saidJoin{session, sandbox, parts[2], at}
+	}
 }

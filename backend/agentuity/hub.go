@@ -238,7 +238,7 @@ func (y *hubSession) settle(p *poll) {
 	if !y.toldAt.IsZero() {
 		h.Driver = backend.Known(slices.ContainsFunc(y.told, func(x backend.Participant) bool { return strings.EqualFold(x.Role.String(), backend.RoleLead) }))
 	}
-	mark := driverMark(y.entity.Key.ID, y.join.sandbox)
+	mark := driverMark(y.entity.Key.ID, y.sandbox(p.s))
 	lacks := !h.Driver.Or(true)
 	if h.Driver.Or(false) || !y.expectsDriver(p) {
 		delete(p.s.seen, mark)
@@ -252,7 +252,7 @@ func (y *hubSession) settle(p *poll) {
 
 // expectsDriver reports whether a driver should lead the session: its sandbox is live, and the session is not put away.
 func (y *hubSession) expectsDriver(p *poll) bool {
-	b := p.s.boxes[y.join.sandbox]
+	b := p.s.boxes[y.sandbox(p.s)]
 	if b == nil || !live(b.status) {
 		return false
 	}
@@ -300,7 +300,7 @@ type saidJoin struct {
 // maxSaid bounds the joins that log lines tell.
 const maxSaid = 5000
 
-// saidJoins are the newest joins that log lines tell, by sandbox. They stay after their lines.
+// saidJoins are the newest joins that log lines tell, by sandbox. They stay after their lines, for later processes too.
 func (p *poll) saidJoins() map[backend.ID]saidJoin {
 	s := p.s
 	for _, r := range p.attention.reports {
@@ -311,7 +311,9 @@ func (p *poll) saidJoins() map[backend.ID]saidJoin {
 	out := make(map[backend.ID]saidJoin, len(s.saidOf))
 	for session, x := range s.saidOf {
 		if s.boxes[x.sandbox] == nil {
-			delete(s.saidOf, session)
+			if s.recalled { // the lists were read
+				delete(s.saidOf, session)
+			}
 		} else if x.at.After(out[x.sandbox].at) {
 			out[x.sandbox] = x
 		}
@@ -333,7 +335,7 @@ func (y *hubSession) over(o *hubSession) int {
 // doubt reports whether the own routes of a session are asked: it is in trouble, it should be connected and is not, or somebody
 // looks at it or at its sandbox.
 func (y *hubSession) doubt(p *poll) bool {
-	if p.attention.sessions[y.entity.Key.ID] || p.attention.alerting[y.join.sandbox] || p.attention.visible[y.join.sandbox] || !y.noDriver.IsZero() {
+	if p.attention.sessions[y.entity.Key.ID] || p.attention.alerting[y.sandbox(p.s)] || p.attention.visible[y.sandbox(p.s)] || p.accused(y) || !y.noDriver.IsZero() {
 		return true
 	}
 	switch strings.ToLower(y.entity.Status.String()) {
@@ -343,6 +345,22 @@ func (y *hubSession) doubt(p *poll) bool {
 		return true
 	}
 	return y.expectsDriver(p) && !y.join.connected.Or(true)
+}
+
+// sandbox is the sandbox of the session: as the Hub's list says, else as a log line does; zero: neither tells.
+func (y *hubSession) sandbox(s *Source) backend.ID {
+	if !y.join.sandbox.IsZero() {
+		return y.join.sandbox
+	}
+	return s.saidOf[y.entity.Key.ID].sandbox
+}
+
+// accused reports whether a log line lately gave reason to look at the session or its sandbox.
+func (p *poll) accused(y *hubSession) bool {
+	at := y.sandbox(p.s)
+	return slices.ContainsFunc(p.attention.reports, func(r backend.Report) bool {
+		return r.Kind.Suspicious() && p.now.Sub(r.At) < suspectFor && (r.Session == y.entity.Key.ID || !at.IsZero() && r.Sandbox == at)
+	})
 }
 
 // readSessions asks the own routes of the sessions in doubt, the longest not asked first.

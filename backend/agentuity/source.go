@@ -233,6 +233,8 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 			if key, err := backend.NewID(raw); err == nil {
 				s.readOf[key] = at
 			}
+		} else if rest, is := strings.CutPrefix(m.File, markSaid); is {
+			s.recallJoin(rest, at)
 		} else {
 			s.seen[m.File] = at
 			s.former(m.File)

@@ -57,7 +57,7 @@ func (p *poll) suspects() {
 		p.reported(b, r)
 	}
 	for _, h := range p.s.sessions {
-		b := p.s.boxes[h.join.sandbox]
+		b := p.s.boxes[h.sandbox(p.s)]
 		if b == nil || h.entity == nil || h.entity.Hub.Error.IsEmpty() || !h.inError() || h.errorAt.Before(b.woke) {
 			continue
 		}
@@ -85,7 +85,7 @@ func (p *poll) boxOf(session, sandbox backend.ID) *box {
 		return b
 	}
 	if h := p.s.sessions[session]; h != nil {
-		return p.s.boxes[h.join.sandbox]
+		return p.s.boxes[h.sandbox(p.s)]
 	}
 	return nil
 }

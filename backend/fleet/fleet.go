@@ -164,6 +164,11 @@ func (f *Fleet) PollOnce(ctx context.Context) *State {
 		})
 	}
 	wg.Wait()
+	for _, p := range f.pollers { // what a log told while they were read, or after, may join and explain what they show
+		for more := p.told.Load() && !p.failing(); more && ctx.Err() == nil; {
+			more = p.poll(ctx, f.submit, false)
+		}
+	}
 	return f.build()
 }
 
@@ -203,6 +208,7 @@ func (f *Fleet) report(all []backend.Report) {
 	for _, p := range f.pollers {
 		if s, ok := p.src.(backend.Listener); ok {
 			s.Listen(all)
+			p.told.Store(true)
 			p.wake()
 		}
 	}

@@ -238,3 +238,45 @@ func (w *watching) Watch(ctx context.Context, changed func()) error {
 		}
 	}
 }
+
+// listening is a source that takes what logs tell.
+type listening struct {
+	scripted
+	told []backend.Report
+}
+
+func (l *listening) Listen(all []backend.Report) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told = append(l.told, all...)
+}
+
+// TestPollOnceTakesWhatLogsTell: a source that was read before the log is read again, so that one look joins both.
+func TestPollOnceTakesWhatLogsTell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		platform := &listening{}
+		platform.id = "platform"
+		platform.do = func(context.Context, int) (backend.Reading, error) {
+			w := ws("a", "x", "open")
+			platform.mu.Lock()
+			defer platform.mu.Unlock()
+			if len(platform.told) > 0 {
+				w = ws("a", "x", "joined")
+			}
+			return backend.Reading{Workspaces: []*backend.Workspace{w}}, nil
+		}
+		log := &scripted{id: "log", do: func(context.Context, int) (backend.Reading, error) {
+			time.Sleep(time.Second) // the platform answers sooner
+			return backend.Reading{Reports: []backend.Report{{Kind: backend.ReportJoin, At: start}}}, nil
+		}}
+		f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil)})
+		for _, s := range []backend.Source{platform, log} {
+			f.Add(s, backend.SourceConfig{Kind: "test", Interval: 5 * time.Second, Deadline: 2 * time.Second})
+		}
+		wantNames(t, f.PollOnce(t.Context()), "a/x=joined ")
+		if platform.count() != 2 || log.count() != 1 {
+			t.Errorf("polled %d and %d times", platform.count(), log.count())
+		}
+	})
+}

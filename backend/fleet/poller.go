@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -22,6 +23,7 @@ type poller struct {
 	opt  Options
 	back *backoff.ExponentialBackOff
 	poke chan struct{} // one slot: the source itself says that something changed
+	told atomic.Bool   // log lines told something since the newest poll began
 
 	mu       sync.Mutex
 	failures int       // polls that failed since the last one that did not
@@ -112,6 +114,7 @@ func (p *poller) poll(ctx context.Context, submit func(backend.Answer), live boo
 	pollCtx, cancel := context.WithTimeout(ctx, p.limit())
 	defer cancel()
 	start := p.opt.instant()
+	p.told.Store(false)
 	done := make(chan result, 1)
 	p.opt.Spawn.Go("read "+p.src.ID(), func() {
 		read := p.src.Poll

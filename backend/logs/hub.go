@@ -44,29 +44,29 @@ const maxReports = 200
 
 // report notes what a line of a hub says of a session or a sandbox. It is false for a line that names neither: others write
 // such words too.
-func (a *lineAnalyser) report(p *pattern, r record, data []byte, at time.Time) bool {
+func (a *lineAnalyser) report(p *pattern, r record, data []byte, at time.Time) (backend.Report, bool) {
 	said := r.message
 	if p.in(said) < 0 {
 		said = r.errText
 	}
 	out, ok := backend.HubText(string(data))
 	if !ok || len(a.reports) >= maxReports {
-		return ok
+		return out, ok
 	}
 	if (out.Kind == backend.ReportDriverWaiting || out.Kind == backend.ReportNoCheckpoint || out.Kind == backend.ReportResumeRefused) && out.Session.IsZero() && out.Sandbox.IsZero() {
-		return false
+		return out, false
 	}
 	if one, ok := backend.HubText(string(said)); ok {
 		out.Kind = one.Kind
 	}
-	if id, err := backend.NewID(string(r.session)); err == nil && out.Session.IsZero() {
+	if id, err := backend.NewID(string(r.session)); err == nil && out.Session.IsZero() && !backend.IsTrace(string(r.session)) {
 		out.Session = id
 	}
 	if id, err := backend.NewID(string(r.sandbox)); err == nil && out.Sandbox.IsZero() {
 		out.Sandbox = id
 	}
 	if out.Session.IsZero() && out.Sandbox.IsZero() {
-		return false
+		return out, false
 	}
 	text := bytes.TrimSpace(said)
 	if len(r.errText) > 0 && !bytes.Equal(said, r.errText) {
@@ -75,5 +75,28 @@ func (a *lineAnalyser) report(p *pattern, r record, data []byte, at time.Time) b
 	out.Source, out.At = a.source, at
 	out.Text = backend.HubSeconds(a.cleaner.Clean(string(text[:min(len(text), maxSample)]), sampleRunes))
 	a.reports = append(a.reports, out)
-	return true
+	return out, true
+}
+
+const (
+	maxJoins  = 2000             // sessions whose joins are remembered
+	joinAgain = 20 * time.Minute // a join is told again: what hears of it forgets
+)
+
+// join notes which sandbox a session has, where a line of a hub names one of each.
+func (a *lineAnalyser) join(data []byte, at time.Time) {
+	if !bytes.Contains(data, []byte("codesess_")) || !bytes.Contains(data, []byte("sbx_")) || len(a.reports) >= maxReports {
+		return
+	}
+	session, sandbox, ok := backend.HubPair(string(data))
+	if was := a.joined[session]; !ok || was.Sandbox == sandbox && at.Sub(was.At) < joinAgain || at.Before(was.At) {
+		return
+	}
+	if a.joined == nil || len(a.joined) >= maxJoins {
+		a.joined = map[backend.ID]backend.Report{}
+	}
+	out := backend.Report{Source: a.source, At: at, Kind: backend.ReportJoin, Session: session, Sandbox: sandbox,
+		Text: a.cleaner.Clean(string(data[:min(len(data), maxSample)]), sampleRunes)}
+	a.joined[session] = out
+	a.reports = append(a.reports, out)
 }

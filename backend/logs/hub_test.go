@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -42,5 +43,25 @@ func TestHubLinesAreReports(t *testing.T) {
 		if _, r := lines(t, nil, line); len(r.Reports)+len(r.Events) > 0 {
 			t.Errorf("reported: %s", line)
 		}
+	}
+}
+
+// TestALineThatNamesBothJoinsThem: session and sandbox of any line of a hub, once; a line of several is none. The handle of an
+// answer is no session, although the platform calls it so.
+func TestALineThatNamesBothJoinsThem(t *testing.T) {
+	const session, sandbox = "codesess_4cf3926c7813", "sbx_50445cf9266fbb2f74d0"
+	bound := `2026-04-04T01:00:00Z [INFO] [hub] session ` + session + ` bound to sandbox ` + sandbox
+	_, r := lines(t, nil, bound, bound, `INFO moved `+session+` from sbx_1111 to sbx_2222`, `{"level":"info","msg":"waking","sessionId":"codesess_aaaa","sandboxId":"sbx_bbbb"}`)
+	if len(r.Reports) != 2 || len(r.Events) != 0 {
+		t.Fatalf("%d events, %+v", len(r.Events), r.Reports)
+	}
+	for i, want := range [][2]string{{session, sandbox}, {"codesess_aaaa", "sbx_bbbb"}} {
+		if x := r.Reports[i]; x.Kind != backend.ReportJoin || x.Session.Raw() != want[0] || x.Sandbox.Raw() != want[1] || x.Kind.Suspicious() {
+			t.Errorf("%+v", x)
+		}
+	}
+	_, r = lines(t, nil, `[ERROR] [hub] `+session+`: failed to send USR1 reconnect nudge (initial): APIErrorResponse: Internal Server Error { sessionId: 'sess_9a3e3d8a03fbeecf1d40d668e9f823f3', status: 500 }`)
+	if len(r.Reports) != 1 || r.Reports[0].Session.Raw() != session || len(r.Events) != 1 || !strings.Contains(r.Events[0].Text.String(), "session "+session) || strings.Contains(r.Events[0].Text.String(), "sess_9a3e") {
+		t.Errorf("%+v %+v", r.Reports, r.Events)
 	}
 }

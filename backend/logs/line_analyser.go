@@ -34,8 +34,9 @@ type lineAnalyser struct {
 
 	events  []backend.Event
 	reports []backend.Report
-	seen    lineStats // of this poll
-	ever    lineStats // since the start
+	joined  map[backend.ID]backend.Report // the newest join that was reported of each session
+	seen    lineStats                     // of this poll
+	ever    lineStats                     // since the start
 }
 
 type lineStats struct {
@@ -173,6 +174,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	a.memory(data, k, at)
 	f := a.pats.find(&r)
 	p1 := f.pattern
+	if p1 == nil || p1.class != ClassHub {
+		a.join(data, at)
+	}
 	if p1 == nil && !marked {
 		if k.session != "" && r.ownError() {
 			a.tally.add(k.of(backend.MetricErrorLines), at, 1, false, r.told(data))
@@ -213,8 +217,14 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		a.word(r, k, at)
 		a.refused.full(r, data, at)
 	}
-	if p1.class == ClassHub && !a.report(p1, r, data, at) {
-		return
+	if p1.class == ClassHub {
+		said, ok := a.report(p1, r, data, at)
+		if !ok {
+			return
+		}
+		if !said.Session.IsZero() || backend.IsTrace(string(r.session)) {
+			r.session = []byte(said.Session.Raw())
+		}
 	}
 	if p1.event {
 		a.event(p1, r, at)

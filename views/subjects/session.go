@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"cmp"
 	"iter"
 	"time"
 
@@ -140,7 +141,22 @@ type sessionKind struct{ base }
 func (sessionKind) listing() Listing { return Sessions().Listing() }
 
 func (sessionKind) details(w *writer, k backend.Key) bool {
-	return write(w, w.f.State.Session(k), w.session)
+	return write(w, w.f.State.Session(k), w.session) || w.sessionNamed(k)
+}
+
+// sessionNamed writes what is known of a session that no source lists or listed, and that a sandbox names; false: none does.
+func (w *writer) sessionNamed(k backend.Key) bool {
+	boxes := w.f.State.SandboxesOf(k.ID)
+	if _, was := w.f.Board.Past(k); was || len(boxes) == 0 {
+		return false
+	}
+	w.Blank()
+	w.Line(kit.Span{Tone: theme.Strong, Text: "No source lists it; " + cmp.Or(boxes[0].JoinedBy.String(), "its sandbox") + " names it"})
+	w.naming(k)
+	w.doable(k)
+	w.Head("Joined")
+	w.workIn(w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == k.ID })...)
+	return true
 }
 
 func (sessionKind) page(k backend.Key, f *views.Frame) (incident, why string, trouble bool) {
