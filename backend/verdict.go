@@ -70,13 +70,14 @@ const (
 	FailWaking            FailureKind = "waking" // it starts or wakes
 	FailUnauthorised      FailureKind = "unauthorised"
 	FailThrottled         FailureKind = "throttled"
-	FailNoCheckpoint      FailureKind = "no-checkpoint" // it sleeps, and its platform has nothing to bring it back from
+	FailNoCheckpoint      FailureKind = "no-checkpoint"  // it sleeps, and its platform has nothing to bring it back from
+	FailResumeRefused     FailureKind = "resume-refused" // a resume was refused, which may pass
 )
 
 // FailureKinds lists all kinds.
 func FailureKinds() []FailureKind {
 	return []FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailControl5xx, FailExecStuckQueued,
-		FailExecTimeout, FailServerFrozen, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint}
+		FailExecTimeout, FailServerFrozen, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint, FailResumeRefused}
 }
 
 // String returns the kind as a person reads it.

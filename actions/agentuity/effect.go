@@ -83,14 +83,17 @@ func (c *client) conflict(ctx context.Context, t actions.Target, r *reply) (acti
 			return actions.Done{}, &actions.ChangedError{What: backend.Textf("it is reported %s now", backend.Clean(word, 60))}
 		}
 	}
+	// Whether it may pass is judged from the suspend: a rule does that again from what is observed here.
+	refused := actions.Done{Observed: []backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: backend.FailResumeRefused, At: c.now(),
+		What: backend.Textf("its resume was refused: %s", said)}}}
 	suspended, known := c.suspendedAt(ctx, t)
 	switch age := c.now().Sub(suspended); {
 	case known && age < checkpointSoon:
-		return actions.Done{}, fmt.Errorf("%s; it was suspended %s ago, and its checkpoint is probably not stored yet: resume it again in a minute", said, backend.Age(age))
+		return refused, fmt.Errorf("%s; it was suspended %s ago, and its checkpoint is probably not stored yet: resume it again in a minute", said, backend.Age(age))
 	case known:
-		return actions.Done{}, fmt.Errorf("%s; it was suspended %s ago, which is long enough for a checkpoint: its checkpoint may be missing", said, backend.Age(age))
+		return refused, fmt.Errorf("%s; it was suspended %s ago, which is long enough for a checkpoint: its checkpoint may be missing", said, backend.Age(age))
 	}
-	return actions.Done{}, fmt.Errorf("%s; right after a suspend that means that the checkpoint is not stored yet: resume it again in a minute", said)
+	return refused, fmt.Errorf("%s; right after a suspend that means that the checkpoint is not stored yet: resume it again in a minute", said)
 }
 
 // suspendedAt is when the newest suspend was, by the platform's clock.

@@ -387,6 +387,30 @@ func TestACheckpointThatIsGone(t *testing.T) {
 	if a := s.look().want(checkpointRule, alerts.StatePending); a.Severity != alerts.SeverityWarning {
 		t.Errorf("%s", a.Severity)
 	}
+	refused := func(s *story) {
+		s.sees(cloudBox, backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: backend.FailResumeRefused, At: s.wall, What: backend.Text("its resume was refused: answered 409 Conflict")})
+	}
+	s = beginCloud(t)
+	asleep(s, time.Minute)
+	s.look()
+	refused(s)
+	s.look().quiet(checkpointRule)
+	s.every(time.Minute, time.Hour, func() { s.cloudBox(cloudBox, nil) }).quiet(checkpointRule) // nobody asked again
+	refused(s)
+	a := *s.look().want(checkpointRule, alerts.StatePending)
+	if a.Severity != alerts.SeverityWarning || !strings.Contains(a.Cause.String(), "refused long after its suspend") {
+		t.Errorf("%s %s", a.Severity, a.Cause)
+	}
+	wantEvidence(t, &a, "seen by a resume: its resume was refused: answered 409 Conflict")
+	s.quiet(contradictionRule)
+	s.pass(time.Minute)
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) {
+		b.Class, b.Reported, b.StartedAt = backend.SandboxRunning, backend.Text("idle"), backend.Known(s.wall)
+	})
+	s.look().quiet(checkpointRule)
+	s.pass(10 * time.Minute)
+	asleep(s, 6*time.Minute)
+	s.look().quiet(checkpointRule) // it was resumed since it was refused
 }
 
 // TestAWakeThatFailed is a warning about the session; an error that the hub keeps over a driver that leads is none.

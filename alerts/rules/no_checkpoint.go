@@ -83,7 +83,7 @@ func (r *noCheckpoint) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 		take(env.Display(env.ReadAt(&s.Meta)), true, kept, s.Key.Source)
 	}
 	for _, v := range refusals(b) {
-		take(v.At, true, v.What, b.Key.Source)
+		take(v.At, v.Kind == backend.FailNoCheckpoint, v.What, b.Key.Source)
 	}
 	suspended, _ := b.Latest(backend.LifecycleSuspended)
 	late := !suspended.At.IsZero() && n.At.Sub(suspended.At) >= r.stored
@@ -110,10 +110,12 @@ func (r *noCheckpoint) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	return v
 }
 
-// refusals are the verdicts which say that a sandbox has no checkpoint.
+// refusals are the verdicts of resumes that were refused: for good, for want of a checkpoint, or for now.
 func refusals(b *backend.Sandbox) []backend.Verdict {
 	o, _ := b.Observed.Get()
-	return slices.DeleteFunc(o.Failed(), func(v backend.Verdict) bool { return v.Kind != backend.FailNoCheckpoint })
+	return slices.DeleteFunc(slices.Clone(o.Verdicts), func(v backend.Verdict) bool {
+		return (v.Kind != backend.FailNoCheckpoint || v.Outcome != backend.OutcomeFailed) && v.Kind != backend.FailResumeRefused
+	})
 }
 
 // Evidence tells who said it, and that a checkpoint which was received is none that can be used.

@@ -64,6 +64,9 @@ func (s *subjectView) lostCheckpoint() Check {
 			}
 		}
 	}
+	if a := s.ledBy("no-checkpoint"); a == nil && slices.ContainsFunc(s.led, func(a *alerts.Alert) bool { return a.Rule == "no-checkpoint" && a.State == alerts.StatePending }) {
+		return q.unsure("a resume of it was refused, which may pass")
+	}
 	return s.byRule(q, "no-checkpoint")
 }
 

@@ -118,6 +118,23 @@ func TestARegionIsOneDiagnosis(t *testing.T) {
 	}
 }
 
+// TestAResumeThatWasRefusedForNowProvesNoLoss: the page of one that was refused long after its suspend says what was answered, and
+// not that the checkpoint is gone.
+func TestAResumeThatWasRefusedForNowProvesNoLoss(t *testing.T) {
+	w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+		b.Provider, b.Region, b.Reported, b.Class = backend.Text("agentuity"), backend.Text("usc"), backend.Text("suspended"), backend.SandboxAsleep
+		b.StartedAt, b.LifecycleAt = backend.NotApplicable[time.Time](), now
+		b.Lifecycle = []backend.LifecycleEvent{{Kind: backend.LifecycleSuspended, At: before(time.Hour)}}
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: backend.FailResumeRefused, At: before(time.Second),
+			What: backend.Text("its resume was refused: answered 409 Conflict")}})
+	})}}
+	d := w.diagnose("contradiction", sbKey("b"))
+	want(t, d, map[string]Mark{"no-checkpoint": CannotTell})
+	if text := d.Conclusion.String(); !strings.Contains(text, "no-checkpoint is pending") || !strings.Contains(text, "refused long after its suspend") || strings.Contains(text, "cannot succeed") {
+		t.Error(text)
+	}
+}
+
 func TestTextOfAPlatform(t *testing.T) {
 	text := "## A\n\n- one\n  more <!-- cloudflare -->\n- two\n\nlines\nof it <!-- host -->\n\n### `k` <!-- cloudflare -->\n- Where: x\n\n### `l`\n- Where: y\n"
 	for at, want := range map[platform]string{
