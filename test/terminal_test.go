@@ -218,7 +218,7 @@ func TestADumbTerminalGetsNoScreen(t *testing.T) {
 		if code := p.ended(t); code == 0 {
 			t.Errorf("%s: exit status 0", set)
 		}
-		if out := p.text(); !strings.Contains(out, "use sandglass check") || strings.Contains(out, "\x1b") {
+		if out := p.text(); !strings.Contains(out, "Without a screen: sandglass demo --headless") || strings.Contains(out, "\x1b") {
 			t.Errorf("%s: %q", set, out)
 		}
 	}
