@@ -355,13 +355,14 @@ func TestNudgesAreRefused(t *testing.T) {
 		Hub: &backend.HubSession{Sandbox: backend.MustID(boxID), Driver: backend.Known(false)}}
 	nudge := &backend.Execution{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindExecution, Source: "a", Parent: backend.MustID(boxID), ID: backend.MustID("exe_1")}},
 		Work: backend.Work{Within: backend.KindSandbox, Class: backend.WorkQueued, Nudge: true}}
-	why := func(v actions.Verb, k backend.Key, r backend.Reading) string {
+	look := func(v actions.Verb, k backend.Key, r backend.Reading) actions.Candidate {
 		r.Source, r.At = "a", now
 		r.Sandboxes, r.Sessions = []*backend.Sandbox{box}, []*backend.Session{session}
 		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "a", Config: &backend.SourceConfig{Kind: "agentuity", Interval: time.Minute}},
 			{Source: "a", Reading: &r, Ended: backend.Instant{Wall: now}}}, backend.Instant{Wall: now})
-		return targetReader{v}.Look(context.Background(), actions.Question{Keys: []backend.Key{k}, State: st, Now: now})[0].Why.String()
+		return targetReader{v}.Look(context.Background(), actions.Question{Keys: []backend.Key{k}, State: st, Now: now})[0]
 	}
+	why := func(v actions.Verb, k backend.Key, r backend.Reading) string { return look(v, k, r).Why.String() }
 	if got := why(actions.Wake, session.Key, backend.Reading{}); got != "" {
 		t.Errorf("a wake is refused: %s", got)
 	}
@@ -370,6 +371,9 @@ func TestNudgesAreRefused(t *testing.T) {
 	}
 	if got := why(actions.Probe, box.Key, backend.Reading{Executions: []*backend.Execution{nudge}}); !strings.Contains(got, "queued in it") {
 		t.Errorf("probe with a queue: %q", got)
+	}
+	if c := look(actions.Probe, box.Key, backend.Reading{}); !c.Why.IsEmpty() || len(c.Notes) > 0 {
+		t.Errorf("probe of one in which nothing failed: %+v", c)
 	}
 	if got := why(actions.Resume, box.Key, backend.Reading{}); !strings.Contains(got, "there is nothing to resume") {
 		t.Errorf("resume of a live one: %q", got)
@@ -381,6 +385,9 @@ func TestNudgesAreRefused(t *testing.T) {
 	}
 	if got := why(actions.Rescue, box.Key, backend.Reading{}); !strings.Contains(got, "no file of it can be read") {
 		t.Errorf("rescue without a mount: %q", got)
+	}
+	if c := look(actions.Probe, box.Key, backend.Reading{}); len(c.Notes) != 1 || !strings.Contains(c.Notes[0].String(), "it stops after the filesystem list while that fails, and then runs no command") {
+		t.Errorf("probe without a mount: %+v", c)
 	}
 }
 

@@ -47,7 +47,7 @@ func specs() []actions.Spec {
 	return []actions.Spec{
 		{Verb: actions.Rescue, Of: backend.KindSandbox, Title: "rescue", Effect: "downloads its home directory into an archive below the state directory",
 			Cost: "reads all files of the directory: the platform records that", Undo: "nothing", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 20, PerMinute: 10},
-		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "asks its status, lists one directory, runs the command true once; never behind queued work",
+		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "asks its status, lists one directory; if both work, runs true once; never behind queued work",
 			Cost: "records one execution, which may restart its idle timeout; true has a limit of 10s and is never repeated", Undo: "nothing", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 50},
 		{Verb: actions.Prove, Of: backend.KindSource, Title: "prove", Makes: true,
 			Effect: "makes a sandbox with the suspect's organisation and runtime, tries it plane by plane, pauses, resumes and destroys it",

@@ -58,6 +58,10 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 		c.Notes = append(c.Notes, backend.Text("its mount is gone: nothing in the public sources brings these files back"))
 	}
 	switch l.verb {
+	case actions.Probe:
+		if list.Outcome == backend.OutcomeFailed {
+			c.Notes = append(c.Notes, backend.Textf("it stops after the filesystem list while that fails, and then runs no command: %s", list.Said()))
+		}
 	case actions.Destroy:
 		c.Loses = []backend.Safe{backend.Text("its files, its checkpoints, and what runs in it")}
 		if c.Why.IsEmpty() && list.Kind != backend.FailMountGone {

@@ -137,14 +137,28 @@ func (s *subjectView) commandsRun() Check {
 	if len(s.sandboxes) == 1 && c.Mark == CannotTell && !s.sandboxes[0].Name.IsEmpty() {
 		c.WouldTell = backend.Textf("a probe: sandglass probe %s", s.sandboxes[0].Name)
 	}
-	return c
+	return s.unprobed(c)
 }
 
 func (s *subjectView) otherPlanes() Check {
-	return s.failedOn(question{"planes", "Does another plane of it fail?", "a probe"}, []backend.Plane{backend.PlaneList, backend.PlaneRead, backend.PlaneQueue, backend.PlaneDriver},
+	return s.unprobed(s.failedOn(question{"planes", "Does another plane of it fail?", "a probe"}, []backend.Plane{backend.PlaneList, backend.PlaneRead, backend.PlaneQueue, backend.PlaneDriver},
 		func(*backend.Verdict) bool { return true }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe {
 			return backend.Textf("%s: %s", v.Plane, said(v))
-		})
+		}))
+}
+
+// unprobed advises no probe in a cloud sandbox that sleeps, whose mount is gone, or that an alert calls broken: its command would
+// wake it, or leave one more queued record.
+func (s *subjectView) unprobed(c Check) Check {
+	unfit := func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		v, _ := o.Of(backend.PlaneList)
+		return b.Class != backend.SandboxRunning || v.Outcome == backend.OutcomeFailed && v.Kind == backend.FailMountGone
+	}
+	if c.Mark == CannotTell && s.ofPlatform() && (s.ledBy("contradiction") != nil || slices.ContainsFunc(s.sandboxes, unfit)) {
+		c.WouldTell = backend.Text("what is queued in it: sandglass get executions. Run no command in it.")
+	}
+	return c
 }
 
 func (s *subjectView) containerDown() Check {

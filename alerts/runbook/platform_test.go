@@ -135,6 +135,30 @@ func TestAResumeThatWasRefusedForNowProvesNoLoss(t *testing.T) {
 	}
 }
 
+// TestNoProbeIsAdvisedInABrokenSandbox: where the mount is gone, the alert fires or it sleeps, no check asks for a command in it.
+func TestNoProbeIsAdvisedInABrokenSandbox(t *testing.T) {
+	of := func(v backend.Verdict, class backend.SandboxClass) Diagnosis {
+		v.At = before(time.Second)
+		w := world{sessions: []*backend.Session{session("s1", true)}, sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
+			b.Provider, b.Region, b.Reported, b.Class = backend.Text("agentuity"), backend.Text("usc"), backend.Text("idle"), class
+			*b = *b.WithObserved([]backend.Verdict{v})
+		})}}
+		return w.diagnose("contradiction", sbKey("b"))
+	}
+	advised := func(d Diagnosis) bool {
+		return slices.ContainsFunc(d.Checks, func(c Check) bool { return strings.Contains(c.WouldTell.String(), "a probe") })
+	}
+	gone := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailMountGone}
+	for name, d := range map[string]Diagnosis{"mount gone": of(gone, backend.SandboxRunning), "asleep": of(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK}, backend.SandboxAsleep)} {
+		if want(t, d, map[string]Mark{"commands": CannotTell}); advised(d) {
+			t.Errorf("%s: %+v", name, d.Checks)
+		}
+	}
+	if d := of(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK}, backend.SandboxRunning); !advised(d) {
+		t.Errorf("nothing speaks against a probe: %+v", d.Checks)
+	}
+}
+
 func TestTextOfAPlatform(t *testing.T) {
 	text := "## A\n\n- one\n  more <!-- cloudflare -->\n- two\n\nlines\nof it <!-- host -->\n\n### `k` <!-- cloudflare -->\n- Where: x\n\n### `l`\n- Where: y\n"
 	for at, want := range map[platform]string{
