@@ -199,7 +199,7 @@ func (c *Control) leakRefusals(ctx context.Context, p *Plan, snap Snapshot) []Re
 		if c.opt.EvidenceSaved != nil && c.opt.EvidenceSaved(ctx, x.Since, touched) {
 			r.Word, r.Next = WordEvidenceSaved, backend.Textf("a bundle was written; if it holds what you need, type: %s", WordEvidenceSaved)
 		} else {
-			r.Next = backend.Text("write a bundle first: E on the subject, or sandglass bundle ID")
+			r.Next = backend.Text("write a bundle first: E, or sandglass bundle ID")
 		}
 		return []Refusal{r}
 	}

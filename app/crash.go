@@ -137,7 +137,7 @@ func writeNew(path, text string) error {
 // changed says whether something outside may be half changed.
 func changed(acting bool, flags string) string {
 	if acting {
-		return backend.CommandsWith("while a plan was being carried out; sandglass audit show says how far it came", flags)
+		return backend.CommandsWith("while a plan was being carried out; sandglass audit show says how far it came", backend.Reach{Flags: flags})
 	}
 	return "nothing outside it was being changed"
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 
+	"sandglass/backend"
 	"sandglass/config"
 	"sandglass/demo"
+	"sandglass/ui"
 )
 
 // DemoOptions are what the embedded fleet is started with.
@@ -20,6 +22,15 @@ type DemoOptions struct {
 	Focus       string
 	Flags       string // with which other commands look at this fleet, as a printed command repeats them
 	ReadOnly    bool
+}
+
+// reach is how other commands look at this fleet: with the configuration that was written. Without one none can, and keys
+// of the screen stand for them.
+func (o *DemoOptions) reach() backend.Reach {
+	if o.WriteConfig == "" {
+		return backend.Reach{Flags: o.Flags, Keys: ui.CommandKeys()}
+	}
+	return backend.Reach{Flags: o.Flags}
 }
 
 // MaxDemoWorkspaces bounds `demo --workspaces`.
@@ -58,7 +69,7 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) error {
 	}
 	c.File = ""   // it was read from none
 	c.Digest = "" // its ports are others at each start, and that is not a change worth a marker
-	s, err := a.Open(StationOptions{Config: c, StateDir: o.StateDir, Flags: o.Flags, ReadOnly: o.ReadOnly})
+	s, err := a.Open(StationOptions{Config: c, StateDir: o.StateDir, Reach: o.reach(), ReadOnly: o.ReadOnly})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/backend"
 	"sandglass/demo"
 )
 
@@ -97,5 +98,17 @@ func TestADemoReplacesTheFileOfOneThatHasEnded(t *testing.T) {
 	end()
 	if is, err := os.ReadFile(file); err != nil || string(is) != changed {
 		t.Errorf("a file that was changed is now %q (%v)", is, err)
+	}
+}
+
+// Commands that the demo's screen names reach the demo: with the configuration that it wrote, else keys stand for them.
+func TestCommandsOfTheDemoReachIt(t *testing.T) {
+	const step = "Run: sandglass repair box"
+	alone, written := DemoOptions{}, DemoOptions{WriteConfig: "d.toml", Flags: "--config d.toml"}
+	if got := backend.CommandsWith(step, alone.reach()); got != "Press w on box" {
+		t.Errorf("without a configuration: %q", got)
+	}
+	if got := backend.CommandsWith(step, written.reach()); got != "Run: sandglass --config d.toml repair box" {
+		t.Errorf("with a configuration: %q", got)
 	}
 }

@@ -27,7 +27,7 @@ func (s *Station) examine(ctx context.Context, source string) (r *examine.Report
 	if r, err = s.app.Examine(ctx, s.Config, source); err != nil {
 		return nil, "", err
 	}
-	instead := backend.CommandsWith("; sandglass doctor "+source+" --out FILE writes one", s.flags())
+	instead := backend.CommandsWith("; sandglass doctor "+source+" --out FILE writes one", s.Fleet.State().Reach)
 	if s.StateDir == "" || s.ReadOnly {
 		return r, "not written, since this console writes nothing" + instead, nil
 	}

@@ -34,6 +34,6 @@ func (p *problemList) print(flags string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.list {
-		fmt.Fprintln(os.Stderr, "sandglass: "+backend.CommandsWith(s, flags))
+		fmt.Fprintln(os.Stderr, "sandglass: "+backend.CommandsWith(s, backend.Reach{Flags: flags}))
 	}
 }

@@ -45,8 +45,8 @@ type Station struct {
 type StationOptions struct {
 	Config   *config.Config
 	StateDir string // as given by --state-dir; empty: where the configuration or the environment says
-	// Flags are the global flags of the command line, as a printed command repeats them.
-	Flags string
+	// Reach is how other commands look at the same sources.
+	Reach backend.Reach
 	// Stateless says that nothing of former runs is read and nothing is kept.
 	Stateless bool
 	ReadOnly  bool
@@ -74,7 +74,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	s.Alerts = alerts.NewService(engine, alerts.ServiceOptions{Store: s.store, ReadClock: a.ReadClock, Problem: func(err error) { s.problem(err) },
 		Journal:      s.ordersOf(func() audit.Who { return a.Who }),
 		LongestOrder: o.Config.LongestOrder, Attention: s.attend, Observed: func(p backend.Proof) { s.Fleet.Learn(p) }})
-	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, Flags: o.Flags, OnState: s.observe})
+	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, Reach: o.Reach, OnState: s.observe})
 	AddTo(s.Fleet, sources)
 	s.Fleet.Resume(s.Alerts.Bookmarks())
 	for k, vs := range s.Alerts.Proved() {
@@ -92,7 +92,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 }
 
 // flags are what a printed command needs to look at the same sources.
-func (s *Station) flags() string { return s.Fleet.State().Flags }
+func (s *Station) flags() string { return s.Fleet.State().Reach.Flags }
 
 func (s *Station) observe(st *fleet.State) {
 	s.Alerts.Observe(st)

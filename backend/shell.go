@@ -43,37 +43,84 @@ func MaskArgs(argv []string) []string {
 	return out
 }
 
-// WithFlags gives the sandglass commands in a text the flags without which they would look at something else, so that they can
-// be pasted as they are.
-func WithFlags(text Safe, flags string) Safe {
-	if s := CommandsWith(text.String(), flags); s != text.String() {
+// Reach is how a command of ours that a text names looks at what this run looks at.
+type Reach struct {
+	Flags string // the options without which it would look at something else
+	// Keys do the same on the screen, by command, "get events" too; nil: commands reach what this run looks at.
+	Keys map[string]string
+}
+
+// WithFlags gives the sandglass commands in a text what they need to be pasted as they are, or names keys instead.
+func WithFlags(text Safe, reach Reach) Safe {
+	if s := CommandsWith(text.String(), reach); s != text.String() {
 		return Clean(s, MaxTextRunes)
 	}
 	return text
 }
 
 // CommandsWith is WithFlags for our own text, of any length.
-func CommandsWith(text, flags string) string {
+func CommandsWith(text string, reach Reach) string {
+	flags := reach.Flags
+	if reach.Keys != nil {
+		flags = strings.TrimSpace("--config FILE " + flags) // nothing is read rather than something else
+	}
 	if flags == "" || !strings.Contains(text, program) {
 		return text
 	}
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(text, program)
-		b.WriteString(before)
 		if !found {
+			b.WriteString(before)
 			return b.String()
 		}
-		b.WriteString(program)
-		word := after
-		if end := strings.IndexFunc(after, func(r rune) bool { return r < 'a' || r > 'z' }); end >= 0 {
-			word = after[:end]
+		word := lowerWord(after)
+		if key, rest := reach.key(word, after[len(word):]); key != "" {
+			before = strings.TrimSuffix(before, key+", or ")
+			if s, is := strings.CutSuffix(before, "Run: "); is {
+				before = s + "Press "
+			}
+			b.WriteString(before + key)
+			text = rest
+			continue
 		}
+		b.WriteString(before + program)
 		if slices.Contains(commands(), word) {
 			b.WriteString(flags + " ")
 		}
 		text = after
 	}
+}
+
+// key is what is pressed instead of a command, and how the text goes on; empty: no key does the same.
+func (r Reach) key(word, rest string) (key, on string) {
+	takesID := word != "get" && word != "clean"
+	if word == "get" {
+		kind := lowerWord(strings.TrimPrefix(rest, " "))
+		word, rest = "get "+kind, strings.TrimPrefix(rest, " "+kind)
+	}
+	key = r.Keys[word]
+	if filter, is := strings.CutPrefix(rest, " --filter "); is && key != "" {
+		if quoted, after, closed := strings.Cut(strings.TrimPrefix(filter, "'"), "'"); closed && filter[0] == '\'' {
+			filter = quoted + after
+		}
+		return key, ", then / " + filter
+	}
+	rest = strings.TrimPrefix(rest, " --dry-run")
+	switch {
+	case strings.HasPrefix(rest, " -"):
+		return "", rest // the key has no such option
+	case takesID && strings.HasPrefix(rest, " "):
+		return key, " on" + rest
+	}
+	return key, rest
+}
+
+func lowerWord(text string) string {
+	if end := strings.IndexFunc(text, func(r rune) bool { return r < 'a' || r > 'z' }); end >= 0 {
+		return text[:end]
+	}
+	return text
 }
 
 const program = "sandglass "

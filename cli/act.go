@@ -285,7 +285,7 @@ func manyUse(who audit.Who) string {
 // printed writes the document and ends with its exit code.
 func (p *Program) printed(doc *text.Plan, format *oneWord) error {
 	var err error
-	doc.Paste(p.given.flags())
+	doc.Paste(p.given.reach())
 	switch {
 	case format.word != formatText:
 		err = print(p, format, doc, nil)

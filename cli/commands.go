@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sandglass/app"
+	"sandglass/backend"
 	"sandglass/config"
 	"sandglass/views/text"
 )
@@ -40,6 +41,9 @@ func (s *shared) flags() string {
 	}
 	return text.CommandLine(argv)
 }
+
+// reach is how the commands that this command line prints look at the same.
+func (s *shared) reach() backend.Reach { return backend.Reach{Flags: s.flags()} }
 
 // root makes the command tree anew, so that no flag outlives its command line.
 func (p *Program) root() *cobra.Command {

@@ -84,7 +84,7 @@ func (p *Program) open(s shared, o opening) (*app.Station, error) {
 	if o.problem == nil {
 		o.problem = p.forgets
 	}
-	x, err := p.Open(app.StationOptions{Config: c, StateDir: s.stateDir, Flags: s.flags(), ReadOnly: s.readOnly || o.readOnly, Looks: !o.permitted, Problem: o.problem})
+	x, err := p.Open(app.StationOptions{Config: c, StateDir: s.stateDir, Reach: s.reach(), ReadOnly: s.readOnly || o.readOnly, Looks: !o.permitted, Problem: o.problem})
 	switch {
 	case err != nil:
 		return nil, err

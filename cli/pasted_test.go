@@ -41,7 +41,7 @@ func TestEveryCommandIsKnownToPasting(t *testing.T) {
 	apart := map[string]bool{"demo": true, "completion": true, "help": true, "man": true, "version": true}
 	listed := regexp.MustCompile(`(?m)^  ([a-z]+) {2,}[A-Z]`).FindAllStringSubmatch(help, -1)
 	for _, m := range listed {
-		if got := strings.Contains(backend.CommandsWith("sandglass "+m[1]+" it", "--config f"), "sandglass --config f "+m[1]); got == apart[m[1]] {
+		if got := strings.Contains(backend.CommandsWith("sandglass "+m[1]+" it", backend.Reach{Flags: "--config f"}), "sandglass --config f "+m[1]); got == apart[m[1]] {
 			t.Errorf("%s gets the flags: %v", m[1], got)
 		}
 	}

@@ -136,7 +136,7 @@ func (p *Program) pasted(text string) string {
 	if p.given == nil || strings.HasSuffix(text, "--help") {
 		return text
 	}
-	return backend.CommandsWith(text, p.given.flags())
+	return backend.CommandsWith(text, p.given.reach())
 }
 
 func configFailure(wrong config.Errors) *failure {

@@ -197,6 +197,6 @@ func (d *planDialog) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 // at is the dialog as it is drawn in a frame.
 func (d *planDialog) at(f *views.Frame) *plan.Dialog {
 	v, now := d.view, f.Acting.At
-	v.Now, v.Typed, v.Ready, v.Spin, v.Flags = now, d.confirming.typed(), d.confirming.Ready(now), f.Spin, f.State.Flags
+	v.Now, v.Typed, v.Ready, v.Spin, v.Reach = now, d.confirming.typed(), d.confirming.Ready(now), f.Spin, f.State.Reach
 	return &v
 }

@@ -55,7 +55,7 @@ func (v *runView) offers(a keys.Action, _ *views.Frame) bool {
 }
 
 func (v *runView) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
-	p := plan.Progress{Progress: *v.run, Suspect: suspect(v.run.Plan, f), Now: f.Acting.At, Pager: &v.pager, Note: f.Say, Flags: f.State.Flags}
+	p := plan.Progress{Progress: *v.run, Suspect: suspect(v.run.Plan, f), Now: f.Acting.At, Pager: &v.pager, Note: f.Say, Reach: f.State.Reach}
 	return p.Draw(w-2, h-2, f.Theme), nil
 }
 

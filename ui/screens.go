@@ -1,6 +1,10 @@
 package ui
 
 import (
+	"fmt"
+	"strings"
+
+	"sandglass/backend"
 	"sandglass/views"
 	alertsview "sandglass/views/alerts"
 	"sandglass/views/executions"
@@ -26,6 +30,43 @@ func screens() []views.Screen {
 		sources.New(),
 		executions.New(),
 	}
+}
+
+// CommandKeys are the keys that do on the screens what a command does, by the command as our texts name it.
+func CommandKeys() map[string]string {
+	of := make(map[string]string)
+	for _, b := range keys.Bindings(nil) {
+		if b.Context != keys.List {
+			continue
+		}
+		key := ":" + b.Command
+		if len(b.Keys()) > 0 {
+			key = b.Keys()[0]
+		}
+		switch b.Intent.Action {
+		case keys.Enter:
+			of["why"] = key
+		case keys.Bundle:
+			of["bundle"] = key
+		case keys.Act:
+			of[b.Intent.Text] = key
+		case keys.Verbs: // it lists those that have no key of their own
+			of["rescue"], of["replace"], of["wake"] = key, key, key
+		}
+	}
+	for _, s := range screenNames(screens()) {
+		list := strings.ToLower(s.Name)
+		if list == "timeline" {
+			list = "events"
+		}
+		of["get "+list] = fmt.Sprint(s.N)
+		for _, k := range backend.SubjectKinds() {
+			if k.List == list {
+				of["get "+k.Short] = fmt.Sprint(s.N)
+			}
+		}
+	}
+	return of
 }
 
 func screenNames(screens []views.Screen) []keys.ScreenName {

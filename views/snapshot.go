@@ -46,8 +46,8 @@ func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) 
 	return n
 }
 
-// Pasted gives the sandglass commands in our own text the flags of this run, so that they can be pasted.
-func (c *Snapshot) Pasted(text string) string { return backend.CommandsWith(text, c.State.Flags) }
+// Pasted gives the sandglass commands in our own text the flags of this run, or names its keys.
+func (c *Snapshot) Pasted(text string) string { return backend.CommandsWith(text, c.State.Reach) }
 
 // Alert returns the worst alert that names the subject, nil when none does. Alerts list their first 1,000 subjects.
 func (c *Snapshot) Alert(k backend.Key) *alerts.Alert {

@@ -259,7 +259,7 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	}
 	v.Detail = v.Cause
 	if !n.Proved {
-		v.Suspected, v.Why = true, backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.Flags)
+		v.Suspected, v.Why = true, backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.Reach)
 		if onPlatform(b) {
 			v.Why = backend.Text("fires with a second sign, such as a mount that is gone")
 		}

@@ -161,7 +161,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	sortChecks(d.Checks)
 	s.cleanable(&d)
 	s.bundled(&d)
-	d.pasted(c.State.Flags)
+	d.pasted(c.State.Reach)
 	return d
 }
 
@@ -196,19 +196,16 @@ func (s *subjectView) bundled(d *Diagnosis) {
 	}
 }
 
-// pasted gives the commands of a diagnosis the flags of this run.
-func (d *Diagnosis) pasted(flags string) {
-	if flags == "" {
-		return
-	}
+// pasted gives the commands of a diagnosis what they need in this run.
+func (d *Diagnosis) pasted(reach backend.Reach) {
 	d.Do, d.Dont = slices.Clone(d.Do), slices.Clone(d.Dont)
 	for _, list := range [][]backend.Safe{d.Do, d.Dont} {
 		for i := range list {
-			list[i] = backend.WithFlags(list[i], flags)
+			list[i] = backend.WithFlags(list[i], reach)
 		}
 	}
 	for i := range d.Checks {
-		d.Checks[i].WouldTell = backend.WithFlags(d.Checks[i].WouldTell, flags)
+		d.Checks[i].WouldTell = backend.WithFlags(d.Checks[i].WouldTell, reach)
 	}
 }
 

@@ -13,7 +13,7 @@ func TestCommandsThatThisRunCanTake(t *testing.T) {
 	w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "ENOSPC: no space left on device, write", provider("docker"))}}
 	first := func(w world, flags string) string {
 		st := w.state()
-		st.Flags = flags
+		st.Reach.Flags = flags
 		d := Diagnose("1", st, &alerts.Board{}, wsKey("s1", "box"))
 		if len(d.Do) == 0 {
 			t.Fatalf("no step: %s", d.Conclusion)

@@ -266,7 +266,7 @@ func closeCure(errno string) backend.Literal {
 	return "Fix what the log line names. Mostly it is a subprocess that still writes, or files that their owner may not write."
 }
 
-const listUnused = "List the abandoned ones: sandglass clean --dry-run. Without it a plan quarantines only these. The cause stays."
+const listUnused = "List the abandoned ones: sandglass clean --dry-run. A plan quarantines only these. The cause stays."
 
 func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray bool) {
 	switch {

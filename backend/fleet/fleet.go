@@ -23,8 +23,8 @@ type Options struct {
 	Spawn backend.Spawner
 	// LongestOperation is copied into every State.
 	LongestOperation time.Duration
-	// Flags are copied into every State.
-	Flags string
+	// Reach is copied into every State.
+	Reach backend.Reach
 	// OnState sees every State, in order, on the goroutine that built it. It may be nil.
 	OnState func(*State)
 	// OnAnswer sees every Answer just before it is folded, on the same goroutine. It may be nil.
@@ -52,8 +52,8 @@ func New(opt Options) *Fleet {
 	f := &Fleet{opt: opt, folder: NewFolder(opt.LongestOperation), wake: make(chan struct{}, 1),
 		first: make(chan struct{}, 1), answered: map[string]bool{}}
 	f.folder.Before(opt.OnAnswer)
-	f.folder.store.flags = opt.Flags
-	f.latest.Store(&State{Wall: opt.Now(), Mono: opt.Mono(), LongestOperation: opt.LongestOperation, Flags: opt.Flags})
+	f.folder.store.reach = opt.Reach
+	f.latest.Store(&State{Wall: opt.Now(), Mono: opt.Mono(), LongestOperation: opt.LongestOperation, Reach: opt.Reach})
 	return f
 }
 

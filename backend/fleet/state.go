@@ -15,8 +15,8 @@ type State struct {
 	Mono   time.Duration // since the process started; never jumps
 	// LongestOperation is how long one operation may take before an attempt without success counts as failing.
 	LongestOperation time.Duration
-	// Flags are what a printed command needs to look at the same sources; empty: nothing.
-	Flags string
+	// Reach is what a printed command needs to look at the same sources.
+	Reach backend.Reach
 
 	Sources       []*SourceHealth // in the order of the configuration
 	Sessions      Table[backend.Session, *backend.Session]

@@ -11,7 +11,7 @@ import (
 // store merges readings into States. It belongs to one goroutine.
 type store struct {
 	longest time.Duration
-	flags   string // copied into every State
+	reach   backend.Reach // copied into every State
 	number  uint64
 
 	kinds          []staging // in the order of the table
@@ -211,7 +211,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	s.observeVersions(touched, wall)
 	s.updateDay(touched, wall, health)
 	st := &State{
-		Number: s.number, Wall: wall, Mono: mono, LongestOperation: s.longest, Flags: s.flags, Sources: health,
+		Number: s.number, Wall: wall, Mono: mono, LongestOperation: s.longest, Reach: s.reach, Sources: health,
 		Delta: Delta{Changed: unique(s.changed), Gone: s.gone, Series: s.series}, Events: s.events,
 	}
 	for i, t := range s.kinds {

@@ -28,7 +28,7 @@ type Dialog struct {
 	Spin        string // drawn while Busy
 	Now         time.Time
 	Pager       *kit.Pager
-	Flags       string // of this run, for the commands that it names
+	Reach       backend.Reach // of the commands that it names
 }
 
 // width is how wide dialogs are where there is room, widest how wide one gets whose targets need it.
@@ -131,7 +131,7 @@ func Count(n int, of backend.Kind) string {
 }
 
 // pasted is our own text with commands that can be pasted.
-func (d *Dialog) pasted(text backend.Safe) string { return backend.WithFlags(text, d.Flags).String() }
+func (d *Dialog) pasted(text backend.Safe) string { return backend.WithFlags(text, d.Reach).String() }
 
 // advice is what speaks against the plan, and what is damaged.
 func (d *Dialog) advice(w int, t *theme.Theme) (lines []string) {

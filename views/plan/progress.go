@@ -21,7 +21,7 @@ type Progress struct {
 	Now     time.Time
 	Pager   *kit.Pager
 	Note    string
-	Flags   string // of this run, for the commands that it names
+	Reach   backend.Reach // of the commands that it names
 }
 
 // Draw draws the run in at most w×h cells: a bar, a line for each target, and what can be done.
@@ -144,7 +144,7 @@ func (v *Progress) lines(w int, t *theme.Theme) []string {
 		}
 		out = append(out, v.steps(l, w, t)...)
 		for _, n := range l.Done.Notes {
-			for _, part := range kit.Wrap(backend.WithFlags(n, v.Flags).String(), w-4) {
+			for _, part := range kit.Wrap(backend.WithFlags(n, v.Reach).String(), w-4) {
 				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, part).String())
 			}
 		}
@@ -193,7 +193,7 @@ func (v *Progress) footer(w int, t *theme.Theme) []string {
 	tone, texts := theme.Dim, []string{"esc stops before the next target · v hides this, and it goes on", "esc stops it · v hides it", "esc stops"}
 	switch {
 	case v.Over():
-		texts = []string{backend.CommandsWith("esc leaves; v shows it again; all of it is in the journal: sandglass audit show", v.Flags), "esc leaves; v shows it again", "esc leaves"}
+		texts = []string{backend.CommandsWith("esc leaves; v shows it again; all of it is in the journal: sandglass audit show", v.Reach), "esc leaves; v shows it again", "esc leaves"}
 	case !v.Own:
 		by := v.Plan.Who.Name().String()
 		texts = []string{by + " carries it out, and it goes on · esc leaves", by + " carries it out · esc leaves", "esc leaves"}

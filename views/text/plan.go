@@ -156,14 +156,14 @@ type PlanLine struct {
 }
 
 // Paste gives the commands that the document names the flags of this command line.
-func (d *Plan) Paste(flags string) {
+func (d *Plan) Paste(reach backend.Reach) {
 	lists := [][]backend.Safe{d.Advice, d.Warnings}
 	for i := range d.Targets {
 		d.Targets[i].Notes = slices.Clone(d.Targets[i].Notes)
 		lists = append(lists, d.Targets[i].Notes)
 	}
 	for i := range d.Excluded {
-		d.Excluded[i].Why = backend.WithFlags(d.Excluded[i].Why, flags)
+		d.Excluded[i].Why = backend.WithFlags(d.Excluded[i].Why, reach)
 	}
 	if d.Run != nil {
 		for i := range d.Run.Lines {
@@ -173,13 +173,13 @@ func (d *Plan) Paste(flags string) {
 	}
 	for _, list := range lists {
 		for i := range list {
-			list[i] = backend.WithFlags(list[i], flags)
+			list[i] = backend.WithFlags(list[i], reach)
 		}
 	}
 	for i := range d.Refusals {
 		r := &d.Refusals[i]
-		if r.Why = backend.WithFlags(r.Why, flags); r.Next != nil {
-			next := backend.WithFlags(*r.Next, flags)
+		if r.Why = backend.WithFlags(r.Why, reach); r.Next != nil {
+			next := backend.WithFlags(*r.Next, reach)
 			r.Next = &next
 		}
 	}
