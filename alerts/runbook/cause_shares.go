@@ -41,17 +41,29 @@ func (s *subjectView) causeShares() (shares []causeShare, total int) {
 	return shares, total
 }
 
-// shortCause is the beginning of an error text without the name of its class.
-func shortCause(t backend.Safe) string {
+// bareCause is an error text without the name of its class.
+func bareCause(t backend.Safe) string {
 	text := strings.TrimSuffix(t.String(), ".")
 	if class, rest, ok := strings.Cut(text, ": "); ok && strings.HasSuffix(class, "Error") && !strings.Contains(class, " ") {
 		text = rest
 	}
-	return backend.Clean(text, 48).String()
+	return text
+}
+
+// shortCause is the beginning of a cause. No parenthesis stays open in it.
+func shortCause(cause string) string {
+	short := backend.Clean(cause, 48).String()
+	if short != cause && strings.Count(short, "(") > strings.Count(short, ")") {
+		short += ")"
+	}
+	return short
 }
 
 // mostShares is how many causes a headline names.
 const mostShares = 3
+
+// longestShare bounds the text of one cause: all of them fit into one conclusion.
+const longestShare = backend.MaxTextRunes / 4
 
 // concludeShares puts the shares of the causes after a headline that stands for some of them only. Without a majority the
 // shares are the headline.
@@ -60,18 +72,21 @@ func (s *subjectView) concludeShares(d *Diagnosis) {
 	if len(shares) < 2 || d.denies {
 		return
 	}
-	var parts []string
+	var parts, short []string
 	for i, x := range shares[:min(len(shares), mostShares)] {
 		of := ""
 		if i == 0 {
 			of = " of " + plural(total, "error")
 		}
-		parts = append(parts, number(float64(x.n))+of+": "+shortCause(x.example))
+		share, cause := number(float64(x.n))+of+": ", bareCause(x.example)
+		parts, short = append(parts, share+backend.Clean(cause, longestShare).String()), append(short, share+shortCause(cause))
 	}
 	if rest := len(shares) - mostShares; rest > 0 {
-		parts = append(parts, plural(rest, "other cause"))
+		others := plural(rest, "other cause")
+		parts, short = append(parts, others), append(short, others)
 	}
-	told := backend.Clean(strings.TrimSuffix(strings.Join(parts, "; "), "…"), 400)
+	told := backend.Clean(strings.TrimSuffix(strings.Join(parts, "; "), "…"), backend.MaxTextRunes)
+	d.told, d.short = told.String(), strings.TrimSuffix(strings.Join(short, "; "), "…")
 	recognised := slices.ContainsFunc(d.Checks, func(c Check) bool { return c.errors > 0 && c.Mark == Confirmed && !c.few() })
 	if !recognised && 2*shares[0].n <= total {
 		d.conclude("No cause has a majority. %s.", told)

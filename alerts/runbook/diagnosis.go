@@ -87,10 +87,17 @@ type Diagnosis struct {
 	// Knobs are the page's knobs with the values that are declared for the subject.
 	Knobs []KnobValue `json:"knobs,omitempty"`
 
+	told, short string // foreign text in the conclusion, and what a pane has of it
+
 	client   string   // that reaches the engine of its sandboxes; empty: not known
 	platform platform // where all of the subject runs, as far as it is known
 
 	denies bool // the conclusion says that there is no such trouble, or that nothing is known of it
+}
+
+// Brief is the conclusion with shortened foreign text, for a pane.
+func (d *Diagnosis) Brief() string {
+	return strings.Replace(d.Conclusion.String(), d.told, d.short, 1)
 }
 
 // MaxSessions bounds Diagnosis.Sessions.

@@ -196,3 +196,19 @@ func TestAFilestoreThatMovedIsReplaced(t *testing.T) {
 		t.Error(d.Conclusion)
 	}
 }
+
+// What an error says in its parentheses is whole in a conclusion. A pane has its beginning, and no parenthesis stays open there.
+func TestConclusionsKeepErrorsWhole(t *testing.T) {
+	const full = "max_instances reached (60/60 in use, request c6a1f0b2, region weur)"
+	var w world
+	for i, text := range []string{full, full, "sandbox instance i-ec50af2c is gone", "boom"} {
+		w.workspaces = append(w.workspaces, failed("s"+string(rune('a'+i)), "box", "WorkspaceFailedError: "+text))
+	}
+	d := w.diagnose("1", sourceKeyOf("helix-eu"))
+	if s := d.Conclusion.String(); !strings.Contains(s, "2 of 4 errors: "+full+"; 1: ") || strings.Contains(s, "…") {
+		t.Errorf("whole: %s", s)
+	}
+	if s := d.Brief(); !strings.Contains(s, "2 of 4 errors: max_instances reached (60/60 in use, request c6…); 1: ") {
+		t.Errorf("in a pane: %s", s)
+	}
+}

@@ -192,7 +192,7 @@ func (w *writer) standing(a *alerts.Alert) {
 func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
 	n, from, said := 0, "", []string{a.Cause.String(), scope(a, w.f.Snapshot)}
 	if d != nil {
-		said = append(said, d.Conclusion.String())
+		said = append(said, w.conclusion(d))
 	}
 	for _, e := range a.Evidence {
 		text := e.Text.String()

@@ -77,7 +77,7 @@ func (w *writer) concluded(a *alerts.Alert, d *runbook.Diagnosis, asked bool) {
 		w.Field("diagnosis", dim("The diagnosis is not ready yet."))
 		w.Keep(keepDiagnosis)
 	default:
-		text := concise(d.Conclusion.String(), BareError(a.Cause.String())+" "+scope(a, w.f.Snapshot), w.f.Now)
+		text := concise(w.conclusion(d), BareError(a.Cause.String())+" "+scope(a, w.f.Snapshot), w.f.Now)
 		w.Field("diagnosis", normal(text))
 		w.KeepSentences(keepDiagnosis)
 	}
@@ -94,7 +94,7 @@ func (w *writer) checked(d *runbook.Diagnosis) {
 		}
 		if c.Mark == runbook.Confirmed {
 			n := len(names[c.Mark])
-			if !saysMore(c.Fact.String(), d.Conclusion.String()) {
+			if !saysMore(c.Fact.String(), w.conclusion(d)) {
 				echoes++
 				continue
 			}
@@ -173,8 +173,16 @@ func (w *writer) diagnosis(d *runbook.Diagnosis) {
 	w.sessions(d)
 }
 
+// conclusion is a diagnosis in words: foreign text is whole in what is printed, and short on a screen.
+func (w *writer) conclusion(d *runbook.Diagnosis) string {
+	if w.f.Printed {
+		return d.Conclusion.String()
+	}
+	return d.Brief()
+}
+
 func (w *writer) concludes(d *runbook.Diagnosis) {
-	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: w.conclusion(d)})
 	if d.Ending != "" {
 		w.Field("the files", normal(string(d.Ending)))
 	}

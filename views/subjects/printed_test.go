@@ -4,8 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 )
@@ -45,5 +49,34 @@ func TestPrintedTextNamesNoKeys(t *testing.T) {
 	}
 	if !strings.Contains(shown, "esc goes") || !strings.Contains(shown, "tab goes") {
 		t.Errorf("a screen has no hints:\n%s", shown)
+	}
+}
+
+// TestPrintedDiagnosesQuoteWhole: a screen shortens what an error says, a command's output does not.
+func TestPrintedDiagnosesQuoteWhole(t *testing.T) {
+	const full = "max_instances reached (60/60 in use, request c6a1f0b2, region weur)"
+	var failed []*backend.Workspace
+	a := &alerts.Alert{ID: "a", Rule: "failed-too-long", Source: "helix", Runbook: "1", State: alerts.StateFiring, Cause: backend.Text("boom")}
+	for i, text := range []backend.Literal{full, full, "sandbox instance i-ec50af2c is gone", "boom"} {
+		k := backend.Key{Kind: backend.KindWorkspace, Source: "helix", Parent: backend.MustID("s"), ID: backend.MustID(string(rune('a' + i)))}
+		failed = append(failed, &backend.Workspace{Meta: backend.Meta{Key: k, ReadAt: noon}, Class: backend.ClassFailed, Reported: backend.Text("failed"), LastError: backend.Text(text)})
+		a.Subjects = append(a.Subjects, alerts.Subject{Key: k, State: alerts.StateFiring})
+	}
+	a.SubjectCount = len(a.Subjects)
+	f := frameWith()
+	f.State.Workspaces, f.Board.Alerts = fleet.NewTable(failed...), []*alerts.Alert{a}
+	page, ok := PageOf(views.AlertKey(a), f)
+	d := runbook.Case{State: f.State, Board: f.Board, Subject: page.Subject, Alert: a.ID}.Diagnose("1")
+	f.Diagnoses = map[views.Question]*runbook.Diagnosis{page.Question: &d}
+	text := func() string {
+		doc, _ := page.Doc(f)
+		return strings.Join(strings.Fields(ansi.Strip(strings.Join(doc.Print(f.Theme, 400), "\n"))), " ")
+	}
+	if shown := text(); !ok || strings.Contains(shown, "2 of 4 errors: "+full) || !strings.Contains(shown, "request c6.); 1: ") {
+		t.Errorf("on a screen:\n%s", shown)
+	}
+	f.Printed = true
+	if printed := text(); !strings.Contains(printed, "2 of 4 errors: "+full+"; 1: ") {
+		t.Errorf("printed:\n%s", printed)
 	}
 }

@@ -235,7 +235,7 @@ func (w *writer) naming(key backend.Key) {
 	}
 	if q, ok := AskedBy(key, w.f); ok && !first {
 		if d := w.f.Diagnoses[q]; d != nil {
-			w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+			w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: w.conclusion(d)})
 			return
 		}
 		w.Field("diagnosis", dim("The diagnosis is not ready yet."))
