@@ -75,6 +75,8 @@ type Question struct {
 	State  *fleet.State
 	Now    time.Time
 	Params Params
+	// Suspects are the sandboxes that an alert calls broken while it fires, the worst alert first.
+	Suspects []backend.Key
 	// Again says that a confirmed plan asks just before it acts; Planned is then what the plan saw.
 	Again   bool
 	Planned []Fact

@@ -41,6 +41,20 @@ type Snapshot struct {
 	Concerns []Concern
 }
 
+// suspects are the sandboxes that an alert calls broken while it fires, the worst alert first.
+func (s *Snapshot) suspects() (out []backend.Key) {
+	for i := range s.Concerns {
+		if c := &s.Concerns[i]; c.Firing && (c.Rule == "contradiction" || c.Rule == "no-checkpoint") {
+			for _, k := range c.Subjects {
+				if k.Kind == backend.KindSandbox {
+					out = append(out, k)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // namesSession reports whether the concern is about the session that a sandbox belongs to, on whatever source.
 func (c *Concern) namesSession(s *fleet.State, k backend.Key) bool {
 	box := s.Sandbox(k)

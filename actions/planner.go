@@ -63,7 +63,7 @@ func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	if !in.NotNow.IsEmpty() {
 		p.Advice = append(p.Advice, backend.Textf("not now: %s", in.NotNow))
 	}
-	candidates, err := c.look(ctx, ability.Part.Targets, Question{Keys: keys, State: snap.State, Now: now, Params: in.Params})
+	candidates, err := c.look(ctx, ability.Part.Targets, Question{Keys: keys, State: snap.State, Now: now, Params: in.Params, Suspects: snap.suspects()})
 	if err != nil {
 		return nil, fmt.Errorf("the targets cannot be read: %w", err)
 	}

@@ -14,6 +14,8 @@ func TestRemediesOnTheDemosAgentuity(t *testing.T) {
 	w := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "zombie"}, as)
 	w.run(2, `reported idle, but its mount is gone`, "check")
 	w.carryOut(0, `(?s)exec +ok.* failed, control 5xx.*list +ok.* failed, mount gone.*destroy +ok.*the platform works: it is this sandbox, coder-session`, "prove", "agentuity", "--beside", "coder-session")
+	w.run(0, `prove\s+agentuity\s+--beside\s+coder-session`, "why", "coder-session")
+	w.run(0, `in the organisation .* with the runtime .*, those of coder-session, in the region`, "prove", "agentuity")
 	w.run(4, `its mount is gone, so no file of it can be read`, "rescue", "coder-session")
 	w.run(3, `2 executions are queued in it`, "probe", "coder-session")
 	w.carryOut(0, `the new sandbox is sbx_[0-9a-f]{60}; it is reported idle`, "replace", "coder-session")

@@ -61,7 +61,8 @@ func (l proveReader) Look(_ context.Context, q actions.Question) []actions.Candi
 	return out
 }
 
-// like is the sandbox that the throwaway one is made like: the suspect, else any that is reported live.
+// like is the sandbox that the throwaway one is made like: the suspect that is named, else one that an alert calls broken, else any
+// that is reported live.
 func (l proveReader) like(source string, q actions.Question) *backend.Sandbox {
 	if id, err := backend.NewID(q.Params.Beside); err == nil {
 		return q.State.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: source, ID: id})
@@ -71,6 +72,11 @@ func (l proveReader) like(source string, q actions.Question) *backend.Sandbox {
 			if id, err := backend.NewID(f.Value); err == nil && f.Name == factSandbox {
 				return q.State.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: source, ID: id})
 			}
+		}
+	}
+	for _, k := range q.Suspects {
+		if b := q.State.Sandbox(k); b != nil && k.Source == source && !b.Runtime.IsEmpty() {
+			return b
 		}
 	}
 	for b := range q.State.Sandboxes.All() {

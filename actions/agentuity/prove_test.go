@@ -1,10 +1,14 @@
 package agentuity
 
 import (
+	"context"
 	"net/http"
+	"strings"
 	"testing"
 
 	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // TestProveDestroysWhatItMade: the platform may give no metadata back. The id of its answer and the plan's name tell what is ours.
@@ -60,5 +64,38 @@ func TestProveDestroysWhatItMade(t *testing.T) {
 	}
 	if actions.IsMade("sandglass-prove-of-mine") || !actions.IsMade(made.Name) {
 		t.Error("a name is not told apart")
+	}
+}
+
+// TestAProofIsMadeLikeTheSuspect: of the sandbox that an alert calls broken, of the one that is named before that, and of one that
+// works only where there is neither. The plan names organisation, runtime and the sandbox.
+func TestAProofIsMadeLikeTheSuspect(t *testing.T) {
+	box := func(source, id, runtime string) *backend.Sandbox {
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: source, ID: backend.MustID(id)}}, IsSandbox: true, Class: backend.SandboxRunning,
+			Name: backend.Clean(id, 60)}
+		b.Org, b.Runtime = backend.Clean("org of "+id, 60), backend.Clean(runtime, 60)
+		return b
+	}
+	fine, broken, other := box("ag", "a-fine", "bun:1"), box("ag", "broken", "python:3"), box("elsewhere", "other", "go:1")
+	q := actions.Question{Keys: []backend.Key{{Kind: backend.KindSource, Source: "ag", ID: backend.MustID("ag")}}, State: &fleet.State{Sandboxes: fleet.NewTable(fine, broken, other)}}
+	for want, ask := range map[string]func(*actions.Question){
+		"a-fine": func(q *actions.Question) { q.Suspects = []backend.Key{other.Key} },
+		"broken": func(q *actions.Question) { q.Suspects = []backend.Key{other.Key, broken.Key} },
+		"named":  func(q *actions.Question) { q.Suspects, q.Params.Beside = []backend.Key{broken.Key}, "a-fine" },
+	} {
+		q := q
+		ask(&q)
+		like := fine
+		if want == "broken" {
+			like = broken
+		}
+		c := proveReader{}.Look(context.Background(), q)[0]
+		if !c.Why.IsEmpty() || fact(c.Identity, factOrg) != like.Org.String() || fact(c.Identity, factRuntime) != like.Runtime.String() || fact(c.Identity, factSandbox) != like.Key.ID.Raw() {
+			t.Errorf("%s: %+v", want, c)
+			continue
+		}
+		if note := c.Notes[0].String(); !strings.Contains(note, like.Org.String()) || !strings.Contains(note, like.Runtime.String()) || !strings.Contains(note, "those of "+like.Name.String()) {
+			t.Errorf("%s: %s", want, note)
+		}
 	}
 }

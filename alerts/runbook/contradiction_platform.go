@@ -129,7 +129,11 @@ func (s *subjectView) reaped() Check {
 // checkpoint that is gone.
 func (s *subjectView) endPlatform(d *Diagnosis) {
 	name, session := backend.Text("NAME"), backend.Text("SESSION")
+	prove := func() {}
 	if b := s.observedOne(d); b != nil {
+		prove = func() {
+			d.do("Test the platform: sandglass prove %s --beside %s. It makes a sandbox of the same organisation and runtime, and destroys it.", backend.Clean(b.Key.Source, 80), name)
+		}
 		name = b.Key.Safe()
 		if !b.Name.IsEmpty() {
 			name = b.Name
@@ -181,6 +185,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.conclude("Its mount is gone: nothing in it can be used. No known remedy repairs it in place: replace it.")
 		d.dont("Don't nudge it or run commands in it. Each try leaves a queued record.")
 		save()
+		prove()
 		rescue()
 		pause()
 		replace()
@@ -196,6 +201,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.conclude("Work does not begin in it.")
 		d.dont("Don't send more commands or nudges. Each may leave a queued record.")
 		save()
+		prove()
 		d.do("Wait, and read again: sandglass why %s", name)
 		rescue()
 		wake()
