@@ -347,7 +347,7 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		} else if b != nil && !b.IsSandbox { // which no action touches
 			d.do("%sRun: docker exec -w / %s mkdir -p %s. It is empty then.", s.removedTogether(), name, dir)
 		} else {
-			d.do("%sRun: sandglass repair %s (makes %s again, empty)", s.removedTogether(), name, dir)
+			d.do("%sMake %s again, empty: sandglass repair %s", s.removedTogether(), dir, name)
 		}
 		elsewhere()
 	case d.is("permission"):
@@ -358,7 +358,7 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	case d.is("frozen"):
 		d.conclude("Its main process is frozen. %s.", d.fact("frozen"))
 		if waits(b) { // a signal reaches no such thread
-			d.dont("Don't restart, kill or pause it: no signal may reach it.")
+			d.dont("Don't restart, kill or pause it: a signal may not reach it.")
 			d.do("%sSee why it waits: docker top %s -o pid,stat,wchan,comm. Repair that disk or mount: then it goes on by itself.", s.waitTogether(), name)
 			d.do("A freezer outside the engine stops it too. Only if the cause is gone and it still waits, restart it: docker restart %s", name)
 			break

@@ -31,7 +31,7 @@ func (s *subjectView) cureLink(d *Diagnosis, b *backend.Sandbox, name, dir backe
 	case !b.IsSandbox && to != "": // no action touches it
 		d.do("%sRun: docker exec -w / %s mkdir -p %s. It is empty then.", s.removedTogether(), name, target)
 	default:
-		d.do("%sRun: sandglass repair %s (makes its target again, empty)", s.removedTogether(), name)
+		d.do("%sMake its target again, empty: sandglass repair %s", s.removedTogether(), name)
 	}
 }
 

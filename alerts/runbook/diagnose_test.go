@@ -215,8 +215,8 @@ func TestReferences(t *testing.T) {
 	histogram := mismatch
 	histogram.refs = []Ref{{Session: backend.MustID("s1"), SchemaVersion: backend.Known(4), Source: "helix-eu", At: now}, {Session: backend.MustID("s3"), SchemaVersion: backend.Known(3), Source: "helix-eu", At: now}}
 	for _, c := range []story{
-		{"rolled back", "6", mismatch, wsKey("s1", "box"), map[string]Mark{"schema": Confirmed, "rollback": Confirmed, "versions": CannotTell, "mixed": CannotTell, "stored": CannotTell}, "stored references of 2 sessions", "a newer release of the agent that reads version 4. One of schema 3 reads 2 to 4.", "Don't reset", true},
-		{"too new", "6", ahead, wsKey("s1", "box"), map[string]Mark{"rollback": RuledOut}, "", "a release that reads version 1. One of schema 2 reads 1 to 3.", "", true},
+		{"rolled back", "6", mismatch, wsKey("s1", "box"), map[string]Mark{"schema": Confirmed, "rollback": Confirmed, "versions": CannotTell, "mixed": CannotTell, "stored": CannotTell}, "stored references of 2 sessions", "a newer release of the agent that reads version 4. One that reads 2 to 4 reads all known references.", "Don't reset", true},
+		{"too new", "6", ahead, wsKey("s1", "box"), map[string]Mark{"rollback": RuledOut}, "", "a release that reads version 1. One that reads 1 to 3 reads all known references.", "", true},
 		{"histogram", "6", histogram, wsKey("s1", "box"), map[string]Mark{"versions": Confirmed, "stored": Confirmed}, "", "", "", true},
 		{"deleted", "6", world{workspaces: []*backend.Workspace{failed("s1", "box", "sandbox not found")}}, wsKey("s1", "box"), map[string]Mark{"deleted": Confirmed, "schema": RuledOut}, "files are lost", "fresh session", "reset", true},
 		{"nothing wrong", "6", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, sandboxes: []*backend.Sandbox{box("b", "s1")}}, wsKey("s1", "box"), map[string]Mark{"schema": RuledOut, "deleted": RuledOut, "rollback": CannotTell}, "No reference was found", "", "", false},

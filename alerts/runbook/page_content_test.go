@@ -246,8 +246,8 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 // The step names the release that reads the references, where the error tells which versions this one reads.
 func TestTheReleaseThatReadsTheReferencesIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy a newer release of the agent that reads version 4. One of schema 3 reads 2 to 4.",
-		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy a release that reads version 1. One of schema 2 reads 1 to 3.",
+		"ref schemaVersion 4 is outside the supported range 1-3": "Deploy a newer release of the agent that reads version 4. One that reads 2 to 4 reads all known references.",
+		"ref schemaVersion 1 is outside the supported range 2-4": "Deploy a release that reads version 1. One that reads 1 to 3 reads all known references.",
 		"ref schemaVersion 7 is outside the supported range 1-5": "Roll forward to a release that reads schema version 7.",
 	} {
 		d := world{workspaces: []*backend.Workspace{failed("s1", "box", "WorkspaceFailedError: "+text)}}.diagnose("6", wsKey("s1", "box"))

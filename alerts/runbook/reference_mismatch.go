@@ -219,22 +219,27 @@ func (s *subjectView) fittingRelease() (n int, ok bool) {
 	return n, ok
 }
 
-// refusedRefs says which stored references a release refuses; empty where no version is known.
-func (s *subjectView) refusedRefs(n int) backend.Safe {
-	refused := 0
+// storedFor counts the stored references that a release of schema n refuses, which reads one version below and one above; complete
+// means that the version of each known reference was read.
+func (s *subjectView) storedFor(n int) (refused int, complete bool) {
 	all := CheckRollback(s.State, n-1, n+1, s.speaksHere)
 	for _, v := range all.Versions {
 		if v.Version < n-1 || v.Version > n+1 {
 			refused += v.Refs
 		}
 	}
-	switch {
+	return refused, len(all.Versions) > 0 && all.Unversioned == 0 && all.Unreadable == 0
+}
+
+// readsOf says what a release of schema n, told as it, reads of the stored references; other is said where no version is known.
+func (s *subjectView) readsOf(n int, it, other backend.Safe) backend.Safe {
+	switch refused, complete := s.storedFor(n); {
 	case refused > 0:
-		return backend.Textf(" It cannot read %s of other versions.", plural(refused, "stored reference"))
-	case len(all.Versions) > 0 && all.Unversioned == 0 && all.Unreadable == 0:
-		return backend.Text(" These are all known references.")
+		return backend.Textf(" %s cannot read %s of other versions.", it, plural(refused, "stored reference"))
+	case complete:
+		return backend.Textf(" %s reads all known references.", it)
 	}
-	return backend.Safe{}
+	return other
 }
 
 // oldestRefs counts the stored references of the lowest version that a release reads: the next release refuses them.
@@ -275,9 +280,10 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 				newer = backend.Text("a newer release of the agent")
 			}
 			if v, told := s.wanted(); told && v >= n-1 && v <= n+1 {
-				d.do("Deploy %s that reads version %d. One of schema %d reads %d to %d.%s", newer, v, n, n-1, n+1, s.refusedRefs(n))
+				d.do("Deploy %s that reads version %d.%s", newer, v,
+					s.readsOf(n, backend.Textf("One that reads %d to %d", n-1, n+1), backend.Textf(" One of schema %d reads %d to %d.", n, n-1, n+1)))
 			} else {
-				d.do("Deploy %s of schema %d: it reads versions %d to %d.%s", newer, n, n-1, n+1, s.refusedRefs(n))
+				d.do("Deploy %s of schema %d: it reads versions %d to %d.%s", newer, n, n-1, n+1, s.readsOf(n, backend.Text("It"), backend.Safe{}))
 			}
 		} else if v, ok := s.wanted(); ok {
 			d.do("Roll forward to a release that reads schema version %d. A release reads one version below and one above its own.", v)

@@ -326,7 +326,7 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.do("Make room now, list leftovers: sandglass clean --dry-run. Agents fail to open on a full file system.")
 	}
 	d.dont("Don't run find -mtime +1 -delete: it takes files of live sessions.")
-	d.dont("Don't use lsof: only on NFS can an open file stop a removal.")
+	d.dont("Don't search open files (lsof): they block only on NFS.")
 	if d.is("tmpfs") {
 		d.dont("Don't let them grow on a tmpfs. The host runs out of memory before the disk does.")
 	}

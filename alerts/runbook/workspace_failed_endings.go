@@ -211,6 +211,6 @@ func (s *subjectView) unreachable() ending {
 		conclude = "Object storage refuses."
 	}
 	return ending{any: []string{"storage"}, conclude: conclude,
-		do: "From the agent's network, ask the bucket: curl -I ADDRESS. Then check its binding and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset before the storage answers: the open fails again.",
+		do: "From the agent's network, ask the bucket: curl -I ADDRESS. No answer: look at the network and the provider's status. Any HTTP answer: check the binding. When it answers, reset the failed workspaces.", dont: "Don't reset before the storage answers: the open fails again.",
 		noReset: "object storage does not answer yet"}
 }

@@ -286,7 +286,11 @@ func inBoth(list []*alerts.Alert, all int, c *views.Snapshot) string {
 	case both == 0:
 		return "; none is in both"
 	}
-	return "; " + kit.Count(both, "is", "are") + " in both"
+	others := kit.Number(all-both) + " others"
+	if all-both == 1 {
+		others = "1 other"
+	}
+	return ": " + kit.Number(both) + " of them and " + others
 }
 
 // evictedOf are the evicted workspaces of a source that are listed, by its entries or by an alert, and whether they are proved.

@@ -57,7 +57,7 @@ func TestCapacitySaysWhatIsInBothCounts(t *testing.T) {
 		count   int
 		want    string
 	}{
-		{subjects("s1", "s3", "s4"), 3, "2 workspaces get no sandbox; 3 workspaces lost theirs; 1 is in both; whether files are lost is not known"},
+		{subjects("s1", "s3", "s4"), 3, "2 workspaces get no sandbox; 3 workspaces lost theirs: 1 of them and 2 others; whether files are lost is not known"},
 		{subjects("s1", "s2", "s3"), 3, "2 workspaces get no sandbox; 3 workspaces lost theirs; all 2 are among them; whether files are lost is not known"},
 		{subjects("s1", "s2"), 2, "2 workspaces get no sandbox; 2 workspaces lost theirs; they are the same; whether files are lost is not known"},
 		{subjects("s3"), 1, "2 workspaces get no sandbox; 1 workspace lost theirs; none is in both; whether files are lost is not known"},
