@@ -70,7 +70,7 @@ func (f *Fleet) State() *State { return f.latest.Load() }
 func (f *Fleet) Attend(a backend.Attention) {
 	for _, p := range f.pollers {
 		if s, ok := p.src.(backend.Attentive); ok {
-			s.Attend(backend.Attention{Alerting: ofSource(a.Alerting, p.src.ID()), Visible: ofSource(a.Visible, p.src.ID()), Listed: ofSource(a.Listed, p.src.ID())})
+			s.Attend(backend.Attention{Asked: a.Asked, Alerting: ofSource(a.Alerting, p.src.ID()), Visible: ofSource(a.Visible, p.src.ID()), Listed: ofSource(a.Listed, p.src.ID())})
 		}
 	}
 }
