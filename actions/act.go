@@ -271,7 +271,7 @@ func (r *Run) fresh(ctx context.Context, k backend.Key) (Snapshot, backend.Safe)
 			return snap, backend.Safe{}
 		}
 		if !asked {
-			feed.Wake(r.p.Plan.Source)
+			feed.Reread(k)
 			asked = true
 		}
 		select {

@@ -78,6 +78,8 @@ type Feed interface {
 	Subscribe() (changed <-chan struct{}, stop func())
 	// Wake asks for a poll of the source now.
 	Wake(source string)
+	// Reread asks for a poll of the target's source now that reads the target itself.
+	Reread(k backend.Key)
 	// Attend names the targets of the plan that is being carried out, which readings are to look at first; nil: none.
 	Attend(keys []backend.Key)
 }

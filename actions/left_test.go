@@ -24,6 +24,7 @@ func (noFeed) Snapshot() Snapshot                   { return Snapshot{State: &fl
 func (noFeed) Subscribe() (<-chan struct{}, func()) { return nil, func() {} }
 func (noFeed) Wake(string)                          {}
 func (noFeed) Attend([]backend.Key)                 {}
+func (noFeed) Reread(backend.Key)                   {}
 
 // left is what a former process made, as each look after the other sees it: the last one stays.
 type left struct {

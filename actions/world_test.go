@@ -123,6 +123,7 @@ func (w *world) changed() {
 	}
 }
 
+func (w *world) Reread(k backend.Key)    { w.fleet.Wake(k.Source) } // the world is its own source
 func (w *world) Wake(s string)           { w.fleet.Wake(s) }
 func (w *world) Attend(ks []backend.Key) { w.mu.Lock(); defer w.mu.Unlock(); w.attend = ks }
 

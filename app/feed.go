@@ -47,6 +47,9 @@ func (f *ActionFeed) Subscribe() (<-chan struct{}, func()) { return f.service.Su
 // Wake asks for a poll of the source now.
 func (f *ActionFeed) Wake(source string) { f.fleet.Wake(source) }
 
+// Reread asks for a poll of the key's source now that reads the key itself.
+func (f *ActionFeed) Reread(k backend.Key) { f.fleet.Reread(k) }
+
 // Attend names what readings look at first.
 func (f *ActionFeed) Attend(keys []backend.Key) { f.service.SetVisible(attending, keys) }
 

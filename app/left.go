@@ -132,6 +132,7 @@ func (noFeed) Snapshot() actions.Snapshot           { return actions.Snapshot{} 
 func (noFeed) Subscribe() (<-chan struct{}, func()) { return nil, func() {} }
 func (noFeed) Wake(string)                          {}
 func (noFeed) Attend([]backend.Key)                 {}
+func (noFeed) Reread(backend.Key)                   {}
 
 // self is this process.
 func (m *Machine) self() actions.Process {

@@ -41,6 +41,12 @@ type Attentive interface {
 	Attend(Attention)
 }
 
+// Rereader is a source whose lists come seldom. Reread has its next poll read one subject by its own route, before all else.
+// It is cheap and safe to call at any time.
+type Rereader interface {
+	Reread(Key)
+}
+
 // Listener is a source that goes on what log lines say of its subjects. Listen is cheap and safe to call at any time.
 type Listener interface {
 	Listen([]Report)

@@ -22,6 +22,7 @@ func (fixedFeed) Subscribe() (<-chan struct{}, func()) {
 	return make(chan struct{}), func() {}
 }
 func (fixedFeed) Wake(string)          {}
+func (fixedFeed) Reread(backend.Key)   {}
 func (fixedFeed) Attend([]backend.Key) {}
 
 func (fixedFeed) Append(context.Context, audit.Entry, audit.Durability) (audit.Receipt, error) {

@@ -48,6 +48,7 @@ func (h *hands) Snapshot() actions.Snapshot {
 }
 func (h *hands) Subscribe() (<-chan struct{}, func()) { return h.feed.Subscribe() }
 func (h *hands) Wake(string)                          {}
+func (h *hands) Reread(backend.Key)                   {}
 func (h *hands) Attend([]backend.Key)                 {}
 
 func (h *hands) Append(_ context.Context, e audit.Entry, _ audit.Durability) (audit.Receipt, error) {

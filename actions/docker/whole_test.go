@@ -54,7 +54,8 @@ func (c *control) changed(*fleet.State) {
 	}
 }
 
-func (c *control) Wake(source string) { c.fleet.Wake(source) }
+func (c *control) Reread(k backend.Key) { c.fleet.Reread(k) }
+func (c *control) Wake(source string)   { c.fleet.Wake(source) }
 
 func (c *control) Attend([]backend.Key) {}
 

@@ -54,6 +54,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 		p.finish()
 		return p.r, err
 	}
+	p.readAgain()
 	p.readHub()
 	p.lookAtAsked()
 	p.lookAtSuspects() // first: the sweep may use up what the budget has

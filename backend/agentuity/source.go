@@ -59,6 +59,7 @@ type Source struct {
 	asked    string
 	alerting map[backend.ID]bool // sandboxes
 	visible  map[backend.ID]bool
+	reread   map[backend.ID]bool    // sandboxes to be read by their own route in the next poll
 	watched  map[backend.ID]bool    // sessions that alert or are looked at
 	reports  []backend.Report       // what logs say, newest last
 	where    map[backend.ID]*region // of several regions: which has a sandbox
@@ -121,7 +122,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{},
-		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, moved: map[backend.ID]*region{}, readOf: map[backend.ID]time.Time{}, formers: map[backend.ID][]string{}, started: deps.Now()}
+		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, moved: map[backend.ID]*region{}, readOf: map[backend.ID]time.Time{}, formers: map[backend.ID][]string{}, reread: map[backend.ID]bool{}, started: deps.Now()}
 	if o.CLIProfile != "" {
 		name, file := profileFile(o.CLIProfile, o.CLIConfigDir, deps.Getenv)
 		s.profile = &profile{name: name, file: file, now: deps.Now}

@@ -93,6 +93,19 @@ func (f *Fleet) Wake(source string) {
 	}
 }
 
+// Reread is Wake for a subject that must be read anew: a source that can read it alone does so first.
+func (f *Fleet) Reread(k backend.Key) {
+	for _, p := range f.pollers {
+		if p.src.ID() != k.Source {
+			continue
+		}
+		if s, ok := p.src.(backend.Rereader); ok {
+			s.Reread(k)
+		}
+		p.wake()
+	}
+}
+
 func ofSource(keys []backend.Key, id string) []backend.Key {
 	var out []backend.Key
 	for _, k := range keys {
