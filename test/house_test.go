@@ -32,6 +32,7 @@ var mayImport = []struct {
 	{"backend/lockfile", nil},
 	{"backend/backendtest/...", []string{"backend", "internal/skip"}}, // of tests
 	{"backend/fleet", []string{"backend"}},
+	{"backend/cloudflare", []string{"backend", "backend/wire", "backend/cloudflare/bridge"}},
 	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter", "backend/workdir"}}, // adapters
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs", "backend/lockfile", "alerts/cause"}},
 	{"alerts/cause", nil},
@@ -39,6 +40,7 @@ var mayImport = []struct {
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend", "backend/lockfile"}},
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
+	{"actions/cloudflare", []string{"backend", "backend/fleet", "backend/wire", "backend/cloudflare/bridge", "actions"}},
 	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "backend/run", "backend/workdir", "actions", "actions/audit"}},
 	{"internal/skip", nil}, // of tests
 	{"views/keys", []string{"backend"}},
