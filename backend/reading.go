@@ -42,6 +42,9 @@ type Reading struct {
 	// Confirmed are scopes whose entities were confirmed unchanged without being sent again (304).
 	Confirmed []Scope `json:"confirmed,omitempty"`
 
+	// Pools are how full the applications of a platform are that run sandboxes.
+	Pools []Pool `json:"pools,omitempty"`
+
 	Counts []Count `json:"counts,omitempty"`
 	Events []Event `json:"events,omitempty"`
 	// Reports are what log lines say of sessions and sandboxes of other sources.

@@ -84,6 +84,28 @@ type CloudFacts struct {
 	Views []Field `json:"views,omitempty"`
 	// KnownSince is when Sandglass first saw it in its present status, former processes included.
 	KnownSince time.Time `json:"known_since,omitzero"`
+	// Application is the container application that it belongs to; ObjectClass and Script are the Durable Object class and the
+	// Worker script that manage it; Container is the platform's id of it where the key has another one.
+	Application Safe `json:"application,omitzero"`
+	ObjectClass Safe `json:"object_class,omitzero"`
+	Script      Safe `json:"script,omitzero"`
+	Container   ID   `json:"container,omitzero"`
+	// BridgeID is the id under which a bridge Worker knows it; Unattributed says that nothing names that id.
+	BridgeID     ID   `json:"bridge_id,omitzero"`
+	Unattributed bool `json:"unattributed,omitempty"`
+	// FreshAt is when it was seen to start again on an empty disk, zero: it was not.
+	FreshAt time.Time `json:"fresh_at,omitzero"`
+}
+
+// ExitText is an exit code with what it says where a signal ended the process.
+func ExitText(code int) Safe {
+	switch code {
+	case 137:
+		return Text("137 (killed, perhaps for memory)")
+	case 143:
+		return Text("143 (asked to stop)")
+	}
+	return Textf("%d", code)
 }
 
 // Judged reports whether its trouble raises alerts.

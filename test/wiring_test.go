@@ -28,6 +28,7 @@ import (
 	"sandglass/backend/agentuity"
 	"sandglass/backend/changes"
 	"sandglass/backend/check"
+	"sandglass/backend/cloudflare"
 	"sandglass/backend/docker"
 	"sandglass/backend/helix"
 	"sandglass/backend/logs"
@@ -48,7 +49,7 @@ func run(a *app.App, args []string) int {
 
 func kinds() []backend.SourceKind {
 	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), promapi.Kind(), logs.Kind(),
-		refs.Kind(), agentuity.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
+		refs.Kind(), agentuity.Kind(), cloudflare.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
 }
 
 func effects() []actions.Kind {

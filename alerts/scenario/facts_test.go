@@ -45,6 +45,8 @@ func beyond() map[string]string {
 		"Session.Hub": cloud, "Sandbox.Region": cloud, "Sandbox.Org": cloud, "Sandbox.Runtime": cloud, "Sandbox.JoinedBy": cloud, "Sandbox.Lifecycle": cloud, "Sandbox.LifecycleAt": cloud,
 		"Sandbox.WorkAt": cloud, "Sandbox.ReapedAt": cloud, "Sandbox.Views": cloud, "Sandbox.KnownSince": cloud, "Execution.KnownSince": cloud, "Execution.Driver": cloud, "Execution.Nudge": cloud,
 		"Job.KnownSince": cloud, "Job.Driver": cloud, "Job.Nudge": cloud, "Reading.Reports": cloud,
+		"Sandbox.Application": cloud, "Sandbox.ObjectClass": cloud, "Sandbox.Script": cloud, "Sandbox.Container": cloud, "Sandbox.BridgeID": cloud, "Sandbox.Unattributed": cloud,
+		"Sandbox.FreshAt": cloud, "Reading.Pools": cloud,
 		"Meta": "the fleet and the player fill it", "Workspace.Extra": views, "Workspace.Unreadable": "an unreadable entry is _ in its states", "Workspace.LostSuccess": "the fleet fills it",
 		"Workspace.WorkedAt": "the fleet fills it", "Session.AnswerText": views, "Session.WorkspaceRefs": "refs are tables of their own",
 		"Sandbox.Mounts": "scratch directories are tables of their own", "Sandbox.MountsCut": views, "Sandbox.Labels": "labels are session and workspace",

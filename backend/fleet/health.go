@@ -45,7 +45,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	if !r.Degraded.IsEmpty() || r.WorkspacesUnknown {
 		h.Status = StatusDegraded
 	}
-	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts
+	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts, h.Pools = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts, r.Pools
 	h.Client, h.Engine = r.Client, r.Engine
 	h.Reports = backend.KeepReports(h.Reports, r.Reports, now)
 	h.Bookmarks, h.Undated, h.Stopped = r.Bookmarks, r.Undated, r.Stopped

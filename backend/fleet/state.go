@@ -139,6 +139,7 @@ type SourceHealth struct {
 	Engine     backend.Safe // the container engine of the newest reading, empty of other sources
 	Notes      []backend.Safe
 	Facts      []backend.Fact // as of the last successful poll
+	Pools      []backend.Pool // likewise
 	Rejections []*backend.Rejection
 	Reports    []backend.Report // what its log lines said lately of subjects of other sources, the oldest first
 	Rev        uint64

@@ -47,6 +47,7 @@ type SourceItem struct {
 	Problems          []backend.Problem      `json:"problems"`
 	Notes             []backend.Safe         `json:"notes"`
 	Facts             []backend.Fact         `json:"facts,omitempty"`
+	Pools             []backend.Pool         `json:"pools,omitempty"`
 	Runs              []runItem              `json:"runs"`
 }
 
@@ -73,7 +74,7 @@ func NewSourceItem(h *fleet.SourceHealth, ctx *views.Snapshot) *SourceItem {
 		Absent: h.Status == fleet.StatusAbsent, LastOKAt: views.At(h.LastOK), LastTryAt: views.At(h.LastTry), NextPollAt: views.At(h.NextPoll),
 		Failures: h.Failures, IntervalSeconds: h.Interval.Seconds(), P50Seconds: h.P50.Seconds(), P95Seconds: h.P95.Seconds(),
 		RequestsPerMinute: h.RequestsPerMin, BytesPerMinute: h.BytesPerMin, WorkspacesUnknown: h.WorkspacesUnknown,
-		Registry: h.Registry, Inputs: views.List(h.Inputs), Missing: views.List(h.Missing), Problems: views.List(h.Problems), Notes: views.List(h.Notes), Facts: h.Facts, Runs: runItems(ctx.State, h.Key.Source)}
+		Registry: h.Registry, Inputs: views.List(h.Inputs), Missing: views.List(h.Missing), Problems: views.List(h.Problems), Notes: views.List(h.Notes), Facts: h.Facts, Pools: h.Pools, Runs: runItems(ctx.State, h.Key.Source)}
 }
 
 // NewSourceJSON is what `check` says of a source.

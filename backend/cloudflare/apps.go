@@ -1,0 +1,170 @@
+package cloudflare
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"sandglass/backend"
+)
+
+// namespaces are the Durable Object namespaces of the account, by id in one spelling.
+type namespaces struct {
+	by   map[string]namespace
+	next time.Time
+	ok   time.Time // zero: never read
+	err  *failure
+}
+
+// readApplications lists the applications, if they are due.
+func (p *poll) readApplications() *failure {
+	s := p.s
+	if p.now.Before(s.appsNext) {
+		return nil
+	}
+	s.appsNext = p.now.Add(spread(s.opt.Inventory.Std()))
+	w := &walk{}
+	var all []application
+	for {
+		q := url.Values{"per_page": {strconv.Itoa(appsPage)}}
+		if w.token != "" {
+			q.Set("page_token", w.token)
+		}
+		if !s.budget.Wait(p.ctx) {
+			s.appsNext = time.Time{}
+			return nil
+		}
+		got, f := s.get(p.ctx, "/containers/applications", "/containers/applications", q)
+		if f == nil && got.result.Kind() != '[' {
+			f = &failure{status: http.StatusOK, err: backend.Errorf(backend.ErrInvalid, got.where, "the answer holds no list result; is %s the account API?", s.opt.URL)}
+		}
+		if f != nil {
+			return f
+		}
+		d, n := s.decoder(), 0
+		w.bad += len(got.bad)
+		for x := range got.result.Elements() {
+			n++
+			if a, ok := d.application(x); ok {
+				all = append(all, a)
+			} else if x.Kind() != '0' {
+				w.bad++
+			}
+		}
+		end, why := w.page(got, n)
+		if !end {
+			continue
+		}
+		if w.bad > 0 {
+			why = fmt.Sprintf("%s cannot be read; the others are shown", backend.Counted(w.bad, "application", "applications"))
+		}
+		p.takeApplications(all, why)
+		return nil
+	}
+}
+
+// takeApplications takes over what the list of applications says.
+func (p *poll) takeApplications(all []application, why string) {
+	s := p.s
+	first := s.appsAt.IsZero()
+	s.appsAt, s.appsWhole, s.appsSaid, s.listed = p.now, why == "", why, nil
+	for _, x := range all {
+		if !s.wanted(&x) || slices.Contains(s.listed, x.key) {
+			continue
+		}
+		s.listed = append(s.listed, x.key)
+		a := s.apps[x.key]
+		if a == nil {
+			a = &app{}
+			s.apps[x.key] = a
+			if !first {
+				p.change("application", backend.Textf("the application %s was created", x.name))
+			}
+		} else {
+			p.rollout(a, &x)
+		}
+		a.application = x
+	}
+	if why != "" {
+		return
+	}
+	for key, a := range s.apps {
+		if slices.Contains(s.listed, key) {
+			continue
+		}
+		p.change("application", backend.Textf("the application %s was deleted", a.name))
+		for id, b := range s.boxes {
+			if b.app == a {
+				p.end(id)
+			}
+		}
+		delete(s.apps, key)
+	}
+}
+
+// wanted reports whether the configuration names an application, or none.
+func (s *Source) wanted(a *application) bool {
+	return len(s.opt.Applications) == 0 || slices.ContainsFunc(s.opt.Applications, func(want string) bool {
+		return want == a.rawName || sameID(want) == a.key
+	})
+}
+
+// rollout tells what began, ended or changed between two lists: it explains containers that are replaced.
+func (p *poll) rollout(was *app, now *application) {
+	version := backend.Safe{}
+	if was.version != now.version && was.version != "" && now.version != "" {
+		version = backend.Textf(", version %s → %s", backend.Clean(was.version, maxWord), backend.Clean(now.version, maxWord))
+	}
+	switch {
+	case was.rollout != now.rollout && now.rollout != "":
+		p.change("rollout", backend.Textf("rollout %s of the application %s began%s: its containers are replaced", backend.Clean(now.rollout, 80), now.name, version))
+	case was.rollout != now.rollout:
+		p.change("rollout", backend.Textf("rollout %s of the application %s is over%s", backend.Clean(was.rollout, 80), now.name, version))
+	case !version.IsEmpty():
+		p.change("rollout", backend.Textf("the application %s was changed%s", now.name, version))
+	case was.image != now.image && !was.image.IsEmpty() && !now.image.IsEmpty():
+		p.change("rollout", backend.Textf("the application %s has another image: %s", now.name, now.image))
+	}
+}
+
+func (p *poll) change(name string, text backend.Safe) {
+	p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventChange, At: p.now, Source: p.s.deps.ID, Name: name, Text: text})
+}
+
+// readNamespaces lists the Durable Object namespaces, if they are due. Without them class and script are unknown.
+func (s *Source) readNamespaces(ctx context.Context) {
+	n := &s.namespaces
+	now := s.deps.Now()
+	if now.Before(n.next) {
+		return
+	}
+	n.next = now.Add(spread(namespacesEvery))
+	by := map[string]namespace{}
+	for page := 1; page <= maxPages; page++ {
+		if !s.budget.Wait(ctx) {
+			n.next = time.Time{}
+			return
+		}
+		got, f := s.get(ctx, "/workers/durable_objects/namespaces", "/workers/durable_objects/namespaces",
+			url.Values{"page": {strconv.Itoa(page)}, "per_page": {strconv.Itoa(namespacesPage)}})
+		if f != nil {
+			n.err = f
+			return
+		}
+		d, rows := s.decoder(), 0
+		for x := range got.result.Elements() {
+			rows++
+			if key := id(x.Get("id")); !key.IsZero() {
+				by[sameID(key.Raw())] = namespace{class: d.text(x.Get("class"), maxName), script: d.text(x.Get("script"), maxName)}
+			}
+		}
+		if rows < namespacesPage {
+			break
+		}
+	}
+	n.by, n.ok, n.err = by, now, nil
+}

@@ -1,0 +1,135 @@
+package cloudflare
+
+import (
+	"cmp"
+	"slices"
+
+	"sandglass/backend"
+)
+
+// keyOf is the key of an instance: the sandbox id of the bridge where that is known, else the instance's own id.
+func (s *Source) keyOf(b *box) backend.Key {
+	key := backend.Key{Kind: backend.KindSandbox, Source: s.deps.ID, ID: b.id}
+	if known := s.bridgeID(b); !known.IsZero() {
+		key.ID = known
+	}
+	return key
+}
+
+// assemble puts what is known into the reading.
+func (p *poll) assemble() {
+	s := p.s
+	whole := s.appsWhole && !s.appsAt.IsZero()
+	for _, key := range s.listed {
+		whole = p.told(s.apps[key]) && whole
+	}
+	taken := map[backend.ID]bool{}
+	for _, b := range p.sorted() {
+		key := s.keyOf(b)
+		if taken[key.ID] { // two containers for one sandbox: the newest counts
+			continue
+		}
+		taken[key.ID] = true
+		p.r.Sandboxes = append(p.r.Sandboxes, p.sandbox(b, key))
+		if b.problem != nil {
+			p.r.Problems = append(p.r.Problems, *b.problem)
+			p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: key, Why: b.problem.What})
+			whole = false
+		}
+	}
+	p.known(taken)
+	p.r.Scopes = []backend.Scope{{Kind: backend.KindSandbox, Complete: whole && !p.unread}}
+}
+
+// told says how the lists of an application went; it reports whether they are whole.
+func (p *poll) told(a *app) (whole bool) {
+	whole = true
+	where := p.s.base + "/containers/applications/" + a.id.Safe().String() + "/instances-v2"
+	var failed *failure
+	for which := range a.lists {
+		l := &a.lists[which]
+		whole = whole && !l.done.IsZero() && l.said == ""
+		if failed == nil {
+			failed = l.err
+		}
+		if l.said != "" {
+			p.problem(backend.Key{}, backend.ErrInvalid, where, "application "+a.name.String()+": "+l.said)
+		}
+	}
+	p.pool(a)
+	if failed == nil {
+		return whole
+	}
+	kind, at, what := p.s.explain(failed, needContainers)
+	if a.unlisted {
+		what += "; the platform does not list the instances of this application, so its containers are counted and not shown"
+	}
+	p.problem(backend.Key{}, kind, cmp.Or(at, where), "application "+a.name.String()+": "+what)
+	p.r.Unseen = true
+	if !a.unlisted {
+		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the instances of the application %s cannot be read: %s", a.name, p.clean(what, 200)))
+	}
+	for _, b := range p.s.boxes {
+		if b.app == a && b.problem == nil {
+			p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: p.s.keyOf(b), Why: p.clean(what, 200)})
+		}
+	}
+	return false
+}
+
+// sorted are the instances, the newest start first.
+func (p *poll) sorted() []*box {
+	out := make([]*box, 0, len(p.s.boxes))
+	for _, b := range p.s.boxes {
+		out = append(out, b)
+	}
+	slices.SortFunc(out, func(a, b *box) int {
+		return cmp.Or(b.entity.StartedAt.Or(b.at).Compare(a.entity.StartedAt.Or(a.at)), a.id.Compare(b.id))
+	})
+	return out
+}
+
+// sandbox makes the entity of an instance. It is a new one: what was delivered is never changed.
+func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
+	out := b.entity
+	out.Key, out.ReadAt, out.KnownSince = key, b.readAt, b.since
+	out.BridgeID = p.s.bridgeID(b)
+	out.Unattributed = out.BridgeID.IsZero()
+	out.Application = b.app.name
+	out.Image = cmp.Or(out.Image, b.app.image)
+	out.FreshAt = b.fresh
+	if ns, known := p.s.namespaces.by[b.app.namespace]; known {
+		out.ObjectClass, out.Script = ns.class, ns.script
+	}
+	if u, known := p.s.graph.of[b.id]; known && b.entity.Class == backend.SandboxRunning {
+		out.Usage = backend.Known(u)
+	}
+	return &out
+}
+
+// pool says how full an application is. Where a Durable Object manages it there is no limit.
+func (p *poll) pool(a *app) {
+	p.r.Pools = append(p.r.Pools, backend.Pool{ID: a.id, Name: a.name, Used: a.live, Starting: a.starting, Limit: a.limit, At: p.s.appsAt, Health: a.health,
+		Policy: a.policy, Rollout: backend.Clean(a.rollout, 80)})
+}
+
+// finish adds the words about the source.
+func (p *poll) finish() {
+	s := p.s
+	p.r.Inputs = append(p.r.Inputs, backend.InputContainers)
+	if s.appsSaid != "" {
+		p.problem(backend.Key{}, backend.ErrInvalid, s.base+"/containers/applications", "the list of applications: "+s.appsSaid)
+	}
+	if f := s.namespaces.err; f != nil {
+		kind, where, what := s.explain(f, needScripts)
+		p.problem(backend.Key{}, kind, where, "class and script of the sandboxes are not known: "+what)
+		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("class and script of the sandboxes are not known: %s", p.clean(what, 200)))
+	}
+	p.r.Partial = p.unread && s.polls <= firstPolls
+	p.r.Load = s.client.TakeLoad()
+	p.r.ClockOffset = s.client.Offset()
+	if b := s.budget.State(); b.Current < b.Configured {
+		p.note("request budget %.2g of %.2g a second: %v", b.Current, b.Configured, b.Why)
+	}
+	p.r.At = s.deps.Now()
+}

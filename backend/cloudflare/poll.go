@@ -1,0 +1,292 @@
+package cloudflare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"sandglass/backend"
+)
+
+const (
+	askedAtOnce = 20               // own routes of instances in one poll
+	askAgain    = 10 * time.Second // between two requests for one instance
+	firstPolls  = 5                // a command that polls until everything is read gives up after so many
+)
+
+// poll is the work of one Poll.
+type poll struct {
+	s          *Source
+	ctx, slice context.Context
+	r          backend.Reading
+	now        time.Time
+	unread     bool // something that is due was not read in this slice
+}
+
+// Poll reads what is due: applications, then their instances, namespaces, analytics, and the passive routes of the bridge.
+func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
+	now := s.deps.Now()
+	p := &poll{s: s, ctx: ctx, now: now, r: backend.Reading{Schema: backend.ReadingSchema, Source: s.deps.ID, Kind: "cloudflare", Started: now}}
+	if b := s.budget.State(); b.Silence > 0 {
+		return p.r, &backend.Error{Kind: backend.ErrThrottled, Source: s.deps.ID, RetryAfter: b.Silence,
+			Err: fmt.Errorf("the account API asked for silence for another %v: all programs of the token share 1200 requests in 5 minutes", b.Silence.Round(time.Second))}
+	}
+	slice, cancel := context.WithTimeout(ctx, time.Duration(float64(s.deps.Interval)*sliceShare))
+	defer cancel()
+	p.slice = slice
+	s.polls++
+	rest, left := s.limits.rest(now)
+	if rest == 0 {
+		if f := p.readApplications(); f != nil {
+			s.appsNext = now.Add(s.deps.Interval * 9 / 10)
+			kind, where, what := s.explain(f, needContainers)
+			p.finish()
+			return p.r, &backend.Error{Kind: kind, Source: s.deps.ID, Where: where, RetryAfter: f.retryAfter, Err: errors.New(what)}
+		}
+		s.readNamespaces(slice)
+		p.readLists()
+		p.readLost()
+		p.readAnalytics()
+	} else {
+		p.unread = true
+		p.note("the limit of requests is nearly used up: %d are left to all programs of the token; nothing is asked for %s", left, backend.Age(rest))
+	}
+	p.readBridge()
+	p.assemble()
+	p.finish()
+	return p.r, nil
+}
+
+// readLists reads the lists that are due, those of live instances first.
+func (p *poll) readLists() {
+	type job struct {
+		app   *app
+		which int
+	}
+	var jobs []job
+	for which := range filters {
+		for _, key := range p.s.listed {
+			if a := p.s.apps[key]; a.lists[which].due(p.now) {
+				jobs = append(jobs, job{a, which})
+			}
+		}
+	}
+	// The lists of one application share its error, so one application is read by one goroutine.
+	byApp := map[*app][]int{}
+	var order []*app
+	for _, j := range jobs {
+		if byApp[j.app] == nil {
+			order = append(order, j.app)
+		}
+		byApp[j.app] = append(byApp[j.app], j.which)
+	}
+	p.run(len(order), func(i int) {
+		a := order[i]
+		for _, which := range byApp[a] {
+			if p.s.readInstances(p.ctx, p.slice, a, which); a.lists[which].err != nil {
+				return
+			}
+		}
+	})
+	for _, key := range p.s.listed {
+		p.takeLists(p.s.apps[key])
+	}
+}
+
+// run does n pieces of work, a few at once, in their order.
+func (p *poll) run(n int, do func(i int)) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	next := 0
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		if next >= n || p.slice.Err() != nil {
+			return -1
+		}
+		next++
+		return next - 1
+	}
+	for range min(inFlight, n) {
+		wg.Add(1)
+		p.s.deps.Spawn.Go("read "+p.s.deps.ID, func() {
+			defer wg.Done()
+			for i := take(); i >= 0; i = take() {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// takeLists takes over the rows that were read of an application, those of pages of unfinished lists too.
+func (p *poll) takeLists(a *app) {
+	for which := range a.lists {
+		l := &a.lists[which]
+		w := l.walk
+		if w == nil {
+			continue
+		}
+		if w.ids == nil {
+			w.ids = map[backend.ID]bool{}
+		}
+		for i := range w.rows {
+			w.ids[w.rows[i].id] = true
+			p.takeRow(a, &w.rows[i].row, w.rows[i].at)
+		}
+		w.rows = nil
+		if !w.over {
+			p.unread = true
+			continue
+		}
+		if l.said != "" { // what it leaves out may still be there
+			maps.Copy(w.ids, l.ids)
+		}
+		l.ids, l.walk = w.ids, nil
+	}
+}
+
+// takeRow takes over what a list, or its own route, says of an instance.
+func (p *poll) takeRow(a *app, x *row, at time.Time) {
+	b := p.s.boxes[x.id]
+	if over(x.state) && !x.at.IsZero() && p.now.Sub(x.at) > p.s.opt.Ended.Std() {
+		if b != nil {
+			p.end(x.id)
+		}
+		return
+	}
+	if b == nil {
+		b = &box{since: p.now}
+		p.s.boxes[x.id] = b
+	}
+	if at.Before(b.readAt) {
+		return
+	}
+	if b.app != nil {
+		p.compare(b, x)
+	}
+	b.row, b.app, b.readAt, b.problem = *x, a, at, nil
+}
+
+// compare tells what happened to an instance between two readings.
+func (p *poll) compare(b *box, x *row) {
+	if b.state != x.state {
+		b.since = p.now
+	}
+	was, known := b.entity.StartedAt.Get()
+	now, started := x.entity.StartedAt.Get()
+	if known && started && now.After(was) {
+		b.fresh = now
+		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventChange, Name: backend.ChangeStart, At: now, Source: p.s.deps.ID, Subject: p.s.keyOf(b),
+			Text: backend.Textf("%s: its container started again, on an empty disk", x.entity.Name)})
+	}
+	if code, told := x.entity.ExitCode.Get(); told && !b.entity.ExitCode.IsKnown() {
+		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b),
+			Text: backend.Textf("%s: its container ended with exit code %s", x.entity.Name, backend.ExitText(code))})
+	}
+}
+
+// over reports whether an instance of a state runs no more.
+func over(state string) bool { return classOf(state).Ended() }
+
+// live reports whether an instance of a class holds a container.
+func live(c backend.SandboxClass) bool {
+	return c == backend.SandboxCreated || c == backend.SandboxRunning || c == backend.SandboxRemoving
+}
+
+// lost reports whether no list names an instance any more, or a live one is not among the live ones.
+func (b *box) lost() bool {
+	l := &b.app.lists
+	if live(b.entity.Class) && !l[listActive].done.IsZero() && !l[listActive].ids[b.id] && l[listActive].done.After(b.readAt) {
+		return true
+	}
+	for which := range l {
+		if l[which].done.IsZero() || l[which].ids[b.id] {
+			return false
+		}
+	}
+	return true
+}
+
+// readLost asks the own routes of instances that left the lists.
+func (p *poll) readLost() {
+	var lost []*box
+	for _, b := range p.s.boxes {
+		if b.app.unlisted || p.now.Sub(b.asked) < askAgain || !b.lost() {
+			continue
+		}
+		lost = append(lost, b)
+	}
+	slices.SortFunc(lost, func(a, b *box) int { return cmp.Or(a.asked.Compare(b.asked), a.id.Compare(b.id)) })
+	if len(lost) > askedAtOnce {
+		lost, p.unread = lost[:askedAtOnce], true
+	}
+	type told struct {
+		a *answer
+		f *failure
+	}
+	out := make([]told, len(lost))
+	p.run(len(lost), func(i int) {
+		if !p.s.budget.Wait(p.slice) {
+			return
+		}
+		b := lost[i]
+		out[i].a, out[i].f = p.s.get(p.ctx, "/instances/{instance}", "/containers/applications/"+url.PathEscape(b.app.id.Raw())+"/instances/"+url.PathEscape(b.id.Raw()), nil)
+	})
+	for i, b := range lost {
+		x := out[i]
+		if x.a == nil && x.f == nil {
+			continue
+		}
+		b.asked = p.now
+		if x.f.is(http.StatusNotFound) {
+			p.end(b.id)
+			continue
+		}
+		var r row
+		ok := false
+		if x.f == nil {
+			if r, ok = p.s.decoder().instance(x.a.result); !ok || r.id != b.id {
+				x.f, ok = &failure{status: http.StatusOK, err: backend.Errorf(backend.ErrInvalid, x.a.where, "the answer holds no such instance")}, false
+			}
+		}
+		if ok {
+			p.takeRow(b.app, &r, x.a.at)
+			continue
+		}
+		kind, where, what := p.s.explain(x.f, needContainers)
+		b.problem = &backend.Problem{Kind: kind, Where: p.clean(where, 300), What: p.clean(what, 400), Subject: p.s.keyOf(b), At: p.now}
+	}
+}
+
+// end forgets an instance that the platform does not know any more.
+func (p *poll) end(id backend.ID) {
+	if b := p.s.boxes[id]; b != nil {
+		p.r.Ended = append(p.r.Ended, p.s.keyOf(b))
+	}
+	delete(p.s.boxes, id)
+}
+
+func (p *poll) problem(subject backend.Key, kind backend.ErrorKind, where, what string) {
+	switch n := len(p.r.Problems); {
+	case n < maxProblems:
+		p.r.Problems = append(p.r.Problems, backend.Problem{Kind: kind, Where: p.clean(where, 300), What: p.clean(what, 400), Subject: subject, At: p.s.deps.Now()})
+	case n == maxProblems:
+		p.r.Problems = append(p.r.Problems, backend.Problem{Kind: kind, At: p.s.deps.Now(), What: backend.Textf("more than %d problems; the rest is not listed", maxProblems)})
+	}
+}
+
+func (p *poll) note(format backend.Literal, args ...any) {
+	p.r.Notes = append(p.r.Notes, backend.Textf(format, args...))
+}
+
+func (p *poll) clean(raw string, limit int) backend.Safe {
+	return p.s.client.Cleaner().Clean(raw, limit)
+}

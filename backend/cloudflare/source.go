@@ -1,0 +1,140 @@
+package cloudflare
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+const (
+	inFlight    = 4   // requests at the same time
+	sliceShare  = 0.9 // of the interval that one poll uses, so that the next one starts in time
+	maxProblems = 60  // what one reading says about itself
+)
+
+// Source polls the containers of one account. Poll is called by one goroutine at a time; Attend runs beside it.
+type Source struct {
+	deps   backend.Deps
+	opt    *Options
+	base   string // of the account
+	client *wire.Client
+	budget *wire.Budget
+	limits limits
+	bridge *bridge // nil: none is configured
+
+	apps       map[string]*app // by id in one spelling
+	listed     []string        // of the newest list of applications
+	appsNext   time.Time
+	appsAt     time.Time // zero: never listed
+	appsWhole  bool
+	appsSaid   string // why the list of applications is not whole
+	namespaces namespaces
+	boxes      map[backend.ID]*box // by the id of the instance
+	graph      graph
+	polls      int
+	started    time.Time
+
+	mu       sync.Mutex
+	alerting map[backend.ID]bool
+	visible  map[backend.ID]bool
+}
+
+// app is one container application that is read.
+type app struct {
+	application
+	lists [3]list
+	// unlisted says that the platform does not list the instances of this application: it answered 400.
+	unlisted bool
+}
+
+// box is one instance that is known.
+type box struct {
+	row
+	app     *app
+	readAt  time.Time
+	since   time.Time // when its state was first seen
+	asked   time.Time // when its own route was last asked
+	problem *backend.Problem
+	fresh   time.Time // when its container was seen to start again, on an empty disk; zero: it was not
+}
+
+func newSource(o *Options, deps backend.Deps) (*Source, error) {
+	if deps.Interval <= 0 {
+		deps.Interval = 5 * time.Second
+	}
+	if deps.Cleaner == nil {
+		deps.Cleaner = backend.NewCleaner()
+	}
+	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), base: strings.TrimRight(o.URL, "/") + "/accounts/" + o.AccountID,
+		apps: map[string]*app{}, boxes: map[backend.ID]*box{}, started: deps.Now()}
+	var err error
+	if s.client, err = wire.New(wire.Config{Origins: []string{o.URL}, Credential: o.Read, Budget: s.budget}, deps); err != nil {
+		return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)
+	}
+	if o.BridgeURL != "" {
+		if s.bridge, err = newBridge(o, deps); err != nil {
+			return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)
+		}
+	}
+	return s, nil
+}
+
+// ID is the source's id in the configuration.
+func (s *Source) ID() string { return s.deps.ID }
+
+// Close ends idle connections.
+func (s *Source) Close() error {
+	err := s.client.Close()
+	if s.bridge != nil {
+		err = errors.Join(err, s.bridge.client.Close())
+	}
+	return err
+}
+
+// Attend remembers which sandboxes people and rules look at.
+func (s *Source) Attend(a backend.Attention) {
+	of := func(keys []backend.Key) map[backend.ID]bool {
+		out := map[backend.ID]bool{}
+		for _, k := range keys {
+			if k.Kind == backend.KindSandbox {
+				out[k.ID] = true
+			}
+		}
+		return out
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alerting, s.visible = of(a.Alerting), of(a.Visible)
+}
+
+// Bridge is the base of the bridge Worker, the path of its operator routes, and where its key is; an empty base: there is none.
+// It is for what acts.
+func (s *Source) Bridge() (base, ops string, key wire.Credential) {
+	return strings.TrimRight(s.opt.BridgeURL, "/"), s.opt.OpsPrefix, s.opt.Bridge
+}
+
+// spread is a time near every, so that many consoles do not ask at the same moment.
+func spread(every time.Duration) time.Duration {
+	return every + time.Duration(rand.Float64()*float64(every)/10) // #nosec G404 -- spreads work
+}
+
+// Routes lists what is asked.
+func (s *Source) Routes() []backend.Route {
+	out := []backend.Route{
+		{Verb: "GET", Target: s.base + "/containers/applications", Why: "applications, every " + s.opt.Inventory.String()},
+		{Verb: "GET", Target: s.base + "/containers/applications/{application}/instances-v2?state=active", Why: "live instances, every " + s.opt.Inventory.String() +
+			"; those that ended every " + backend.Age(endedEvery) + ", all of them every " + backend.Age(allEvery)},
+		{Verb: "GET", Target: s.base + "/containers/applications/{application}/instances/{instance}", Why: "an instance that left the lists"},
+		{Verb: "GET", Target: s.base + "/workers/durable_objects/namespaces", Why: "class and script of the Durable Objects, every " + backend.Age(namespacesEvery)},
+	}
+	if s.bridge != nil {
+		out = append(out, s.bridge.routes()...)
+	}
+	return out
+}

@@ -1,0 +1,16 @@
+package backend
+
+import "time"
+
+// Pool is how many sandboxes a part of a platform runs, of how many it may run.
+type Pool struct {
+	ID       ID         `json:"id"`
+	Name     Safe       `json:"name"`
+	Used     Value[int] `json:"used"`  // what runs now
+	Limit    Value[int] `json:"limit"` // not applicable where there is none
+	Starting Value[int] `json:"starting"`
+	Health   Safe       `json:"health,omitzero"`  // the platform's own word
+	Policy   Safe       `json:"policy,omitzero"`  // how it is scheduled, the platform's own word
+	Rollout  Safe       `json:"rollout,omitzero"` // the rollout that goes on, empty: none
+	At       time.Time  `json:"at"`               // when it was read
+}
