@@ -8,13 +8,14 @@ import (
 )
 
 // hubLines are what the Coder Hub of Agentuity writes about the drivers of its sessions (agentuity/sdk#1350, #1343). The texts
-// leave out their first letter, which is large at the beginning of a line.
+// leave out their first letter, which is large at the beginning of a line. That it waits is ordinary, at any level.
 func hubLines() []pattern {
 	const session, sandbox = "codesess_4cf3926c7813", "sbx_50445cf9266fbb2f74d0"
 	line := func(name, contains, meaning string, event bool, hits ...string) pattern {
 		return pattern{name: name, contains: contains, class: ClassHub, tier: tierMessage, meaning: meaning, inError: true, event: event, hits: hits,
-			misses: []string{`{"level":30,"msg":"tool done","output":"f` + contains + `"}`}}
+			misses: []string{`{"level":40,"msg":"tool done","output":"f` + contains + `"}`}}
 	}
+	waits := func(p pattern) pattern { p.level = levelTrace; return p }
 	return []pattern{
 		line("hub-nudge-failed", "ailed to send USR1 reconnect nudge", "the Hub could not signal the driver of a session", true,
 			`[hub] WARN failed to send USR1 reconnect nudge to `+session+` (`+sandbox+`): 500 Internal Server Error`,
@@ -32,10 +33,10 @@ func hubLines() []pattern {
 			`WARN resume of `+sandbox+` failed: 409 Cannot resume sandbox: it is suspended but has no checkpoint data`),
 		line("hub-resume-refused", "ailed to resume sandbox", "the Hub could not resume the sandbox of a session", true,
 			`ERROR [hub] Failed to resume sandbox: 409 checkpoint is not stored yet `+session+` `+sandbox),
-		line("hub-driver-waiting", "aiting for driver", "the Hub waits for the driver of a session", true,
-			`info: waiting for driver of `+session+` to connect`),
-		line("hub-sandbox-driver-waiting", "aiting for sandbox driver", "the Hub waits for the driver of a session", true,
-			`[info] Waiting for sandbox driver to connect... session=`+session),
+		waits(line("hub-driver-waiting", "aiting for driver", "the Hub waits for the driver of a session", true,
+			`info: waiting for driver of `+session+` to connect`)),
+		waits(line("hub-sandbox-driver-waiting", "aiting for sandbox driver", "the Hub waits for the driver of a session", true,
+			`[info] Waiting for sandbox driver to connect... session=`+session)),
 	}
 }
 

@@ -41,3 +41,26 @@ func TestHubLinesInAnyForm(t *testing.T) {
 		}
 	}
 }
+
+// TestInfoOfAHubIsNoFailure: what a hub tells as information, or below, is neither a failure nor on the Timeline, whatever its
+// words are. It still joins the session and the sandbox that it names, and a hub may wait at any level.
+func TestInfoOfAHubIsNoFailure(t *testing.T) {
+	const session, sandbox = "codesess_4cf3926c7813", "sbx_50445cf9266fbb2f74d00156ac64409324c3953a4360c19debdc4b5a4d8d"
+	heads := map[string]string{"[INFO] ": "", "2026-04-04T01:05:00Z info: [hub] ": "", "DEBUG ": "", `{"level":30,"msg":"`: `"}`, `{"level":"debug","message":"[hub] `: `"}`, "level=notice msg=\"": `"`}
+	for _, text := range []string{"failed to send USR1 reconnect nudge (initial): 500", "driver still has not reconnected after 5000ms", "Controller rejected for unknown session",
+		"Sandbox driver did not connect within 120000ms", "rpc-driver process not found", "it is suspended but has no checkpoint data", "Failed to resume sandbox: 409"} {
+		for head, tail := range heads {
+			line := head + session + " " + sandbox + ": " + text + tail
+			_, r := lines(t, nil, line)
+			if len(r.Reports) != 1 || r.Reports[0].Kind != backend.ReportJoin || r.Reports[0].Session.Raw() != session || r.Reports[0].Sandbox.Raw() != sandbox || len(r.Events) != 0 {
+				t.Errorf("%+v and %d events of %s", r.Reports, len(r.Events), line)
+			}
+		}
+	}
+	for head, tail := range heads {
+		line := head + session + " is waiting for driver" + tail
+		if _, r := lines(t, nil, line); len(r.Reports) != 1 || r.Reports[0].Kind != backend.ReportDriverWaiting || len(r.Events) != 1 {
+			t.Errorf("%+v and %d events of %s", r.Reports, len(r.Events), line)
+		}
+	}
+}

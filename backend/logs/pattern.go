@@ -166,10 +166,10 @@ func newPatterns(opts *Options) *patterns {
 // loggers tell it as information.
 func (c Class) level() logLevel {
 	switch c {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
-		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassLimitKill:
+		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassLimitKill, ClassHub:
 	}
 	return levelWarn
 }
