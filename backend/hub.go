@@ -7,7 +7,9 @@ type HubSession struct {
 	Label   Safe `json:"label,omitzero"`
 	Mode    Safe `json:"mode,omitzero"`
 	Bucket  Safe `json:"bucket,omitzero"`  // the hub's own group: running, paused, provisioning, history
-	Sandbox ID   `json:"sandbox,omitzero"` // raw; zero: the hub joins none
+	Sandbox ID   `json:"sandbox,omitzero"` // raw; zero: none is joined to it
+	// JoinedBy is what names its sandbox: the hub's list, or a log line.
+	JoinedBy Safe `json:"joined_by,omitzero"`
 	// Error is the last error that the hub keeps of it; it stays after its cause is gone.
 	Error Safe `json:"error,omitzero"`
 	// Connected is whether the sandbox's own connection to the hub is open, as the hub's list says.

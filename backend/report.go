@@ -21,6 +21,8 @@ type Report struct {
 	// Phase is when a nudge was sent, as the line says: right after a resume, or as a follow-up; empty: not told.
 	Phase Safe `json:"phase,omitzero"`
 	Text  Safe `json:"text"`
+	// Where is the file of the line; empty: it came from a program or a container.
+	Where Safe `json:"where,omitzero"`
 }
 
 // ReportKind is what a report says.

@@ -73,6 +73,8 @@ type CloudFacts struct {
 	Runtime Safe `json:"runtime,omitzero"`
 	// JoinedBy is what names its session: the hub's list, or a log line.
 	JoinedBy Safe `json:"joined_by,omitzero"`
+	// JoinedLine is that log line.
+	JoinedLine Safe `json:"joined_line,omitzero"`
 	// Lifecycle are the newest lifecycle events, oldest first; LifecycleAt is when they were read, zero: never.
 	Lifecycle   []LifecycleEvent `json:"lifecycle,omitempty"`
 	LifecycleAt time.Time        `json:"lifecycle_at,omitzero"`

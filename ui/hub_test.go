@@ -67,5 +67,8 @@ func hubFeed() Feed {
 			ended("exe_1ee9527c2210", "completed", "bun test", 0, 3*time.Minute, 2*time.Minute), ended("exe_51453ca1ad6b", "failed", "npm run build", 1, 9*time.Minute, 8*time.Minute)),
 		Jobs:    fleet.NewTable(driver),
 		Sources: []*fleet.SourceHealth{source(now, cloud, "agentuity", fleet.StatusOK, backend.InputContainers, backend.InputSessions)}}
-	return newFeed(st.WithSandboxes(fleet.NewTable(box("sbx_76fca18e", "coder-session", "codesess_3541"), box("sbx_0a91c3d2", "docs-writer", "codesess_77c0"))), nil)
+	coder := box("sbx_76fca18e", "coder-session", "codesess_3541")
+	coder.JoinedBy = safe("a log line of hub-log at 2026-04-04 01:00:00Z, in /var/log/hub.log")
+	coder.JoinedLine = safe("[INFO] [hub] session codesess_3541 bound to sandbox sbx_76fca18e")
+	return newFeed(st.WithSandboxes(fleet.NewTable(coder, box("sbx_0a91c3d2", "docs-writer", "codesess_77c0"))), nil)
 }

@@ -42,7 +42,7 @@ func beyond() map[string]string {
 	const views = "no rule reads it; views draw it"
 	const cloud = "worlds with the demo's server of the platform tell it"
 	return map[string]string{
-		"Session.Hub": cloud, "Sandbox.Region": cloud, "Sandbox.Org": cloud, "Sandbox.Runtime": cloud, "Sandbox.JoinedBy": cloud, "Sandbox.Lifecycle": cloud, "Sandbox.LifecycleAt": cloud,
+		"Session.Hub": cloud, "Sandbox.Region": cloud, "Sandbox.Org": cloud, "Sandbox.Runtime": cloud, "Sandbox.JoinedBy": cloud, "Sandbox.JoinedLine": cloud, "Sandbox.Lifecycle": cloud, "Sandbox.LifecycleAt": cloud,
 		"Sandbox.WorkAt": cloud, "Sandbox.ReapedAt": cloud, "Sandbox.Views": cloud, "Sandbox.KnownSince": cloud, "Execution.KnownSince": cloud, "Execution.Driver": cloud, "Execution.Nudge": cloud,
 		"Job.KnownSince": cloud, "Job.Driver": cloud, "Job.Nudge": cloud, "Reading.Reports": cloud,
 		"Sandbox.Application": cloud, "Sandbox.ObjectClass": cloud, "Sandbox.Script": cloud, "Sandbox.Container": cloud, "Sandbox.BridgeID": cloud, "Sandbox.Unattributed": cloud,

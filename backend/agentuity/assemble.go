@@ -94,7 +94,7 @@ func (p *poll) sorted() []backend.ID {
 func (p *poll) sandbox(b *box) *backend.Sandbox {
 	out := b.entity
 	out.ReadAt = b.readAt
-	out.Session, out.JoinedBy = b.session, b.joinedBy
+	out.Session, out.JoinedBy, out.JoinedLine = b.session, b.joinedBy, b.joinedLine
 	out.Lifecycle, out.LifecycleAt = b.events.list, b.events.at
 	out.WorkAt, out.Views, out.KnownSince = b.work.whole(), b.disagreement(p.now), b.since
 	out.StartedAt = b.startedAt()

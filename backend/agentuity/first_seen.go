@@ -101,23 +101,24 @@ func (s *Source) readMarks(now time.Time) []backend.Bookmark {
 	return out
 }
 
-// markSaid begins the marks of joins that log lines told: session, sandbox, and the source of the line.
+// markSaid begins the marks of joins that log lines told: session, sandbox, and the source of the line; its file and itself.
 const (
-	markSaid = "said "
-	maxJoins = 500
+	markSaid    = "said "
+	maxJoins    = 500
+	maxJoinLine = 240
 )
 
 func (s *Source) joinMarks() []backend.Bookmark {
 	all := slices.SortedFunc(maps.Values(s.saidOf), func(a, b saidJoin) int { return cmp.Or(b.at.Compare(a.at), a.session.Compare(b.session)) })
 	out := make([]backend.Bookmark, 0, min(len(all), maxJoins))
 	for _, x := range all[:min(len(all), maxJoins)] {
-		out = append(out, backend.Bookmark{File: markSaid + x.session.Raw() + " " + x.sandbox.Raw() + " " + x.source, Sizes: []backend.SizeAt{{At: x.at}}})
+		out = append(out, backend.Bookmark{File: markSaid + x.session.Raw() + " " + x.sandbox.Raw() + " " + strings.Join([]string{x.source, x.where.String(), x.line.String()}, "\t"), Sizes: []backend.SizeAt{{At: x.told}, {At: x.at}}})
 	}
 	return out
 }
 
 // recallJoin takes up a join that a former process heard of.
-func (s *Source) recallJoin(mark string, at time.Time) {
+func (s *Source) recallJoin(mark string, told, at time.Time) {
 	parts := strings.SplitN(mark, " ", 3)
 	if len(parts) < 3 {
 		return
@@ -125,6 +126,7 @@ func (s *Source) recallJoin(mark string, at time.Time) {
 	session, err := backend.NewID(parts[0])
 	sandbox, no := backend.NewID(parts[1])
 	if err == nil && no == nil {
-		s.saidOf[session] = saidJoin{session, sandbox, parts[2], at}
+		said := append(strings.SplitN(parts[2], "\t", 3), "", "") // former versions noted the source alone
+		s.saidOf[session] = saidJoin{session, sandbox, said[0], at, told, backend.Clean(said[1], maxJoinLine), backend.Clean(said[2], maxJoinLine)}
 	}
 }

@@ -205,7 +205,7 @@ func (p *poll) takeHub(at time.Time) {
 
 // take takes over what the list says of a session; what its own routes said last stays.
 func (y *hubSession) take(p *poll, x *backend.Session, j join) {
-	x.Hub.Sandbox, x.Hub.Connected = j.sandbox, j.connected
+	x.Hub.Connected = j.connected
 	if old := y.entity; old != nil && x.Hub.Error.IsEmpty() && old.Status == x.Status {
 		x.Hub.Error, x.Hub.Trace = old.Hub.Error, old.Hub.Trace // the list carries none
 	}
@@ -216,6 +216,7 @@ func (y *hubSession) take(p *poll, x *backend.Session, j join) {
 		y.errorAt = p.now
 	}
 	y.entity, y.join = x, j
+	x.Hub.Sandbox, x.Hub.JoinedBy = y.joined(p.s)
 	y.settle(p)
 }
 
@@ -278,47 +279,23 @@ func (p *poll) bind() {
 	said := p.saidJoins()
 	for key, b := range p.s.boxes {
 		session := b.row.session
-		var by backend.Safe
+		var by, line backend.Safe
 		if y := best[key]; y != nil {
-			session, by = y.entity.Key.ID, backend.Text("the Hub's list")
+			session, by = y.entity.Key.ID, backend.Text(byHub)
 		} else if x, is := said[key]; is && session.IsZero() {
-			session, by = x.session, backend.Textf("a log line of %s", backend.Clean(x.source, 80))
+			session, by, line = x.session, x.by(), x.line
 		}
-		if session != b.session || by != b.joinedBy {
-			b.session, b.joinedBy, b.touched = session, by, true
-		}
-	}
-}
-
-// saidJoin is a session and a sandbox that one log line names together.
-type saidJoin struct {
-	session, sandbox backend.ID
-	source           string
-	at               time.Time
-}
-
-// maxSaid bounds the joins that log lines tell.
-const maxSaid = 5000
-
-// saidJoins are the newest joins that log lines tell, by sandbox. They stay after their lines, for later processes too.
-func (p *poll) saidJoins() map[backend.ID]saidJoin {
-	s := p.s
-	for _, r := range p.attention.reports {
-		if !r.Session.IsZero() && !r.Sandbox.IsZero() && r.At.After(s.saidOf[r.Session].at) && len(s.saidOf) < maxSaid {
-			s.saidOf[r.Session] = saidJoin{r.Session, r.Sandbox, r.Source, r.At}
+		if session != b.session || by != b.joinedBy || line != b.joinedLine {
+			b.session, b.joinedBy, b.joinedLine, b.touched = session, by, line, true
 		}
 	}
-	out := make(map[backend.ID]saidJoin, len(s.saidOf))
-	for session, x := range s.saidOf {
-		if s.boxes[x.sandbox] == nil {
-			if s.recalled { // the lists were read
-				delete(s.saidOf, session)
-			}
-		} else if x.at.After(out[x.sandbox].at) {
-			out[x.sandbox] = x
+	for _, y := range p.s.sessions {
+		if of, by := y.joined(p.s); of != y.entity.Hub.Sandbox || by != y.entity.Hub.JoinedBy {
+			x, hub := *y.entity, *y.entity.Hub // what was delivered is never changed
+			hub.Sandbox, hub.JoinedBy, x.Hub = of, by, &hub
+			y.entity, y.touched = &x, true
 		}
 	}
-	return out
 }
 
 func (y *hubSession) over(o *hubSession) int {
@@ -345,14 +322,6 @@ func (y *hubSession) doubt(p *poll) bool {
 		return true
 	}
 	return y.expectsDriver(p) && !y.join.connected.Or(true)
-}
-
-// sandbox is the sandbox of the session: as the Hub's list says, else as a log line does; zero: neither tells.
-func (y *hubSession) sandbox(s *Source) backend.ID {
-	if !y.join.sandbox.IsZero() {
-		return y.join.sandbox
-	}
-	return s.saidOf[y.entity.Key.ID].sandbox
 }
 
 // accused reports whether a log line lately gave reason to look at the session or its sandbox.
@@ -412,7 +381,7 @@ func (p *poll) takeSession(y *hubSession, detail, people *answer, df, pf *failur
 	x.Hub = &hub
 	if df == nil {
 		if s, ok := p.s.decoder(p.s.hub.place).session(detail.data); ok && s.Key == x.Key {
-			s.ReadAt, s.Hub.Sandbox, s.Hub.Connected = detail.at, hub.Sandbox, hub.Connected
+			s.ReadAt, s.Hub.Sandbox, s.Hub.JoinedBy, s.Hub.Connected = detail.at, hub.Sandbox, hub.JoinedBy, hub.Connected
 			if s.Status.IsEmpty() {
 				s.Status = x.Status
 			}

@@ -92,22 +92,22 @@ type box struct {
 	since   time.Time // when its status was first seen
 	woke    time.Time // when it was seen to become live after it slept, zero: not seen
 	session backend.ID
-	// joinedBy is what names its session.
-	joinedBy backend.Safe
-	work     work
-	events   events
-	views    views
-	suspect  suspicion
-	checks   []backend.Verdict // of this process, but for those of an action
-	problem  *backend.Problem  // its newest reading failed
-	barred   bool              // … because the platform refuses it, though not its list
-	fails    int               // how many readings of its work failed in a row
-	led      bool              // a session that the Hub lists, or listed, told of its driver
-	lost     bool              // the newest full list left it out
-	touched  bool
-	hasRead  [3]bool   // executions, jobs, events: read in a turn that the budget cut short
-	asked    time.Time // when its region and organisation were last asked for
-	place    string    // what was answered then
+	// joinedBy is what names its session, joinedLine that log line.
+	joinedBy, joinedLine backend.Safe
+	work                 work
+	events               events
+	views                views
+	suspect              suspicion
+	checks               []backend.Verdict // of this process, but for those of an action
+	problem              *backend.Problem  // its newest reading failed
+	barred               bool              // … because the platform refuses it, though not its list
+	fails                int               // how many readings of its work failed in a row
+	led                  bool              // a session that the Hub lists, or listed, told of its driver
+	lost                 bool              // the newest full list left it out
+	touched              bool
+	hasRead              [3]bool   // executions, jobs, events: read in a turn that the budget cut short
+	asked                time.Time // when its region and organisation were last asked for
+	place                string    // what was answered then
 	// entries is how many entries its directory had when it was last listed.
 	entries   int
 	entriesAt time.Time
@@ -235,7 +235,7 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 				s.readOf[key] = at
 			}
 		} else if rest, is := strings.CutPrefix(m.File, markSaid); is {
-			s.recallJoin(rest, at)
+			s.recallJoin(rest, m.Sizes[0].At, at)
 		} else {
 			s.seen[m.File] = at
 			s.former(m.File)

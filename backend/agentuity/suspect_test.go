@@ -225,7 +225,7 @@ func TestALineJoins(t *testing.T) {
 	r.Sandbox = backend.MustID(healthyID)
 	w.src.Listen([]backend.Report{r})
 	b := sandboxOf(t, w.poll(), healthyID)
-	if b.Session.Raw() != "codesess_other" || b.JoinedBy.String() != "a log line of hub-log" {
+	if b.Session.Raw() != "codesess_other" || !strings.HasPrefix(b.JoinedBy.String(), "a log line of hub-log at 2026-04-04 ") || b.JoinedLine != r.Text {
 		t.Errorf("joined with %q by %q", b.Session.Raw(), b.JoinedBy)
 	}
 	w.clock.Add(6 * time.Minute)

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,5 +32,16 @@ func TestLinesAboutFilesNameTheirSandbox(t *testing.T) {
 	slices.Sort(got)
 	if want := "reads s1 team-cache /w/a.txt; writes  team-cache /w/a.txt"; strings.Join(got, "; ") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, "; "), want)
+	}
+}
+
+// TestAJoinNamesItsFile: a line that joins a session and a sandbox is told with the file that holds it.
+func TestAJoinNamesItsFile(t *testing.T) {
+	r, dir := logDir(t)
+	path := filepath.Join(dir, "hub.log")
+	appendTo(t, path, t0.Format(time.RFC3339)+" [INFO] [hub] session codesess_4cf3 bound to sandbox sbx_5044\n"+t0.Format(time.RFC3339)+" [WARN] [hub] codesess_4cf3 still has not reconnected\n")
+	got := r.poll(time.Second)
+	if len(got.Reports) != 2 || got.Reports[0].Where.String() != path || got.Reports[1].Where.String() != path {
+		t.Errorf("%+v, want both of %s", got.Reports, path)
 	}
 }

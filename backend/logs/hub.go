@@ -73,7 +73,7 @@ func (a *lineAnalyser) report(p *pattern, r record, data []byte, at time.Time) (
 	if len(r.errText) > 0 && !bytes.Equal(said, r.errText) {
 		text = append(append(bytes.Clone(text), ": "...), r.errText...)
 	}
-	out.Source, out.At = a.source, at
+	out.Source, out.At, out.Where = a.source, at, a.where()
 	out.Text = backend.HubSeconds(a.cleaner.Clean(string(text[:min(len(text), maxSample)]), sampleRunes))
 	a.reports = append(a.reports, out)
 	return out, true
@@ -96,8 +96,19 @@ func (a *lineAnalyser) join(data []byte, at time.Time) {
 	if a.joined == nil || len(a.joined) >= maxJoins {
 		a.joined = map[backend.ID]backend.Report{}
 	}
-	out := backend.Report{Source: a.source, At: at, Kind: backend.ReportJoin, Session: session, Sandbox: sandbox,
+	out := backend.Report{Source: a.source, At: at, Kind: backend.ReportJoin, Session: session, Sandbox: sandbox, Where: a.where(),
 		Text: a.cleaner.Clean(string(data[:min(len(data), maxSample)]), sampleRunes)}
 	a.joined[session] = out
 	a.reports = append(a.reports, out)
 }
+
+// where is the file that is read now.
+func (a *lineAnalyser) where() backend.Safe {
+	if a.file == nil {
+		return backend.Safe{}
+	}
+	return a.cleaner.Clean(a.file.path, maxWhere)
+}
+
+// maxWhere bounds the name of a file.
+const maxWhere = 200

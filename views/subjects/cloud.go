@@ -83,9 +83,25 @@ func (w *writer) hub(h *backend.HubSession) {
 	w.yes("can be woken", h.Wakeable)
 }
 
-// joinedBy says what names the session of a sandbox.
-func (w *writer) joinedBy(b *backend.Sandbox) {
-	if !b.JoinedBy.IsEmpty() {
-		w.Field("joined by", dim(b.JoinedBy.String()))
+// joinedBy says what joins a sandbox and its session, with the log line where it was one.
+func (w *writer) joinedBy(by, line backend.Safe) {
+	if by.IsEmpty() {
+		return
+	}
+	w.Field("joined by", dim(by.String()))
+	if !line.IsEmpty() {
+		w.Field("", dim(line.String()))
+	}
+}
+
+// joins says what joins the sandboxes of a session to it.
+func (w *writer) joins(s *backend.Session) {
+	all := w.f.State.SandboxesOf(s.Key.ID)
+	if len(all) == 0 {
+		w.joinedBy(hubOf(s).JoinedBy, backend.Safe{})
+		return
+	}
+	for _, b := range all[:min(len(all), 5)] {
+		w.joinedBy(b.JoinedBy, b.JoinedLine)
 	}
 }

@@ -60,7 +60,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.doable(b.Key)
 	w.Head("Joined")
 	w.owner(b.Key.Source, b.Session)
-	w.joinedBy(b)
+	w.joinedBy(b.JoinedBy, b.JoinedLine)
 	w.workspaceOf(b.Session, b.Workspace)
 	for i, m := range b.Mounts {
 		ro := ", writable"

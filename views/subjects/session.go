@@ -126,6 +126,7 @@ func (w *writer) session(s *backend.Session) {
 	} else {
 		work = append(work, w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == s.Key.ID })...)
 	}
+	w.joins(s)
 	w.workIn(work...)
 	w.history(&s.Meta)
 	w.raw(&s.Meta)
@@ -151,11 +152,17 @@ func (w *writer) sessionNamed(k backend.Key) bool {
 		return false
 	}
 	w.Blank()
-	w.Line(kit.Span{Tone: theme.Strong, Text: "No source lists it; " + cmp.Or(boxes[0].JoinedBy.String(), "its sandbox") + " names it"})
+	names := cmp.Or(boxes[0].JoinedBy.String(), "its sandbox")
+	if !boxes[0].JoinedLine.IsEmpty() {
+		names = "a log line"
+	}
+	w.Line(kit.Span{Tone: theme.Strong, Text: "No source lists it; " + names + " names it"})
 	w.naming(k)
 	w.doable(k)
 	w.Head("Joined")
-	w.workIn(w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == k.ID })...)
+	listed := w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == k.ID })
+	w.joinedBy(boxes[0].JoinedBy, boxes[0].JoinedLine)
+	w.workIn(listed...)
 	return true
 }
 
