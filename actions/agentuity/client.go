@@ -119,7 +119,7 @@ func (c *client) refusal(r *reply) error {
 	case r.Status == http.StatusUnauthorized, r.Status == http.StatusForbidden:
 		return fmt.Errorf("%s; check the acting key ([source.act]): some routes take CLI keys only; a sandbox of another region or organisation is refused alike: find it with agentuity cloud sandbox get", said)
 	case r.Status == http.StatusMisdirectedRequest:
-		return fmt.Errorf("%s; it belongs to region %s: add it to regions", said, backend.Clean(r.Header.Get("x-agentuity-region"), 40))
+		return fmt.Errorf("%s; %s", said, c.factory.source.RegionStep(r.Header.Get("x-agentuity-region")))
 	case r.RetryAfter > 0:
 		return fmt.Errorf("%s; the platform asks to wait %v", said, r.RetryAfter)
 	case r.Status >= 500 && r.Status != http.StatusNotImplemented && r.Status != http.StatusServiceUnavailable:

@@ -39,6 +39,7 @@ type world struct {
 func (w *world) SandboxBase(backend.ID) (base, org string)           { return w.url, "org_1" }
 func (w *world) RegionBases() []string                               { return []string{w.url} }
 func (w *world) HubBase() (base, org string, err error)              { return w.url, "org_1", nil }
+func (w *world) RegionStep(named string) string                      { return "step for region " + named }
 func (w *world) Directory() string                                   { return "/home/agentuity" }
 func (w *world) ID() string                                          { return "agentuity" }
 func (w *world) Poll(context.Context) (r backend.Reading, err error) { return r, nil }
@@ -227,6 +228,16 @@ func TestConflictsAreToldApart(t *testing.T) {
 	w.setFunc(route, func(*http.Request) (int, string) { w.status("idle"); return 409, `{"message":"A conflict occurred"}` })
 	if done, err := w.do(actions.Resume, "suspended"); !isChanged(err) || len(done.Observed) > 0 {
 		t.Errorf("somebody else resumed it: %+v %v", done, err)
+	}
+}
+
+// TestAMisdirectedOrderSaysWhatTheSourceSays: one place judges the region that an answer names.
+func TestAMisdirectedOrderSaysWhatTheSourceSays(t *testing.T) {
+	w := newWorld(t)
+	w.status("suspended")
+	w.set("POST /sandbox/"+boxID+"/resume", http.StatusMisdirectedRequest, `{"message":"misdirected"}`)
+	if _, err := w.do(actions.Resume, "suspended"); err == nil || !strings.Contains(err.Error(), "misdirected (trace sess_test); step for region ") {
+		t.Error(err)
 	}
 }
 

@@ -30,6 +30,8 @@ type platform interface {
 	// RegionBases are the bases of all regions.
 	RegionBases() []string
 	HubBase() (base, org string, err error)
+	// RegionStep is what to do when a region answers that another one has a sandbox; named is what the answer says.
+	RegionStep(named string) string
 	// Directory is the directory that shows whether a filesystem is there.
 	Directory() string
 }

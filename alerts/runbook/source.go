@@ -32,6 +32,7 @@ func diagnoseSource(s *subjectView) Diagnosis {
 	if h != nil {
 		d.refused(h.Error.String())
 		d.ask(h.Error.String())
+		d.askParts(h)
 	} else {
 		d.ask("")
 	}
@@ -39,6 +40,23 @@ func diagnoseSource(s *subjectView) Diagnosis {
 		d.do("Look first at what the sources share. It may be the network, a proxy, this machine.")
 	}
 	return d
+}
+
+// askParts says whom to ask where a part of the source cannot be read: what its problems are about. A list, a region or a hub is
+// no such part: what its problem names is to be mended.
+func (d *Diagnosis) askParts(h *fleet.SourceHealth) {
+	if len(d.Do) == 0 || len(h.Problems) == 0 || !d.is("partly") || !strings.HasPrefix(d.Do[0].String(), "Read its problems") {
+		return
+	}
+	parts := h.Problems[0].Subject.Kind
+	if h.UnreadSessions() > 0 {
+		parts = backend.KindSession
+	}
+	if parts == "" || parts == backend.KindSource {
+		d.Do[0] = backend.Textf("%s Mend what they name.", d.Do[0])
+		return
+	}
+	d.Do[0] = backend.Textf("%s Ask one of those %s by hand.", d.Do[0], backend.Clean(parts.Spec().Plural, 40))
 }
 
 // refused says what a refused connection means, where the address names its port.
@@ -99,7 +117,7 @@ func sourceEndings() []ending {
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
 			do: "Check that the executor passes on publishWorkspaceRegistry. That is pitfall 9 of the framework's upgrade guide. Check the configured route too.", dont: "Don't take its silence for health."},
 		{any: []string{"old"}, conclude: "It answers with old data", quotes: true, do: "Ask it past any cache or proxy and compare the times. See whether its collector still runs.", dont: "Don't conclude from its ages: they are of the past."},
-		{any: []string{"partly"}, conclude: "A part of it cannot be read", quotes: true, do: "Read its problems: 9, or sandglass get sources. Ask one of those sessions by hand.", dont: "Don't count what is missing as ended."},
+		{any: []string{"partly"}, conclude: "A part of it cannot be read", quotes: true, do: "Read its problems: 9, or sandglass get sources.", dont: "Don't count what is missing as ended."},
 		{any: []string{"clock"}, conclude: "Its clock differs from ours", quotes: true, do: "Set the clock of that machine by its time service.", dont: "Don't compare its times with those of other sources."},
 		{denies: true, without: "down", conclude: "The source answers, and no check finds a fault.", do: "Read the Timeline: 8, or sandglass get events.", dont: "Don't restart anything for a fault that is over."},
 		{denies: true, conclude: "Nothing was read that tells how the source is.", do: "Ask about one source by its id.", dont: "Don't take silence for health."},

@@ -25,7 +25,9 @@ type failure struct {
 	status        int    // 0: no answer
 	code, message string // of the body, raw
 	trace         string // names the answer for the vendor's support
+	strange       bool   // the answer is none of this service: another route, a login page or a proxy may answer
 	region        string // a 421 names the region that has the subject
+	asks          string // what to check where another service answers
 	retryAfter    time.Duration
 	err           error // a *backend.Error
 }
@@ -62,6 +64,7 @@ type place struct {
 	source string
 	client *wire.Client
 	base   string
+	asks   string // what to check where another service answers
 	org    string // sent as the query orgId
 	header http.Header
 	budget *wire.Budget
@@ -88,7 +91,7 @@ func (p *place) get(ctx context.Context, route, path string, query url.Values) (
 	}
 	doc, err := wire.Parse(resp.Body)
 	if err != nil {
-		return nil, &failure{status: resp.Status, trace: resp.Header.Get(headerTrace), err: inside(resp.Where, err)}
+		return nil, p.strange(resp, err)
 	}
 	root := doc.Root()
 	if ok, is := root.Get("success").Bool(); is && !ok { // a refusal with the status of a success
@@ -101,20 +104,44 @@ func (p *place) get(ctx context.Context, route, path string, query url.Values) (
 	return out, nil
 }
 
-// inside names the URL before the place in a body.
-func inside(where string, err error) error {
-	var e *backend.Error
-	if errors.As(err, &e) {
-		c := *e
-		c.Where = strings.TrimSpace(where + " " + e.Where)
-		return &c
+// strange makes the failure of a body that is no JSON.
+func (p *place) strange(resp *wire.Response, err error) *failure {
+	what := "a web page instead of JSON"
+	switch body := strings.TrimSpace(string(resp.Body[:min(len(resp.Body), 64)])); {
+	case body == "" && len(resp.Body) <= 64:
+		what = "an empty body"
+	case !strings.HasPrefix(body, "<") && !strings.Contains(resp.Header.Get("Content-Type"), "html"):
+		what = "a body that is no JSON"
+		var e *backend.Error
+		if errors.As(err, &e) {
+			what += fmt.Sprintf(": %v, %s", e.Err, e.Where)
+		}
 	}
-	return err
+	f := &failure{status: resp.Status, trace: resp.Header.Get(headerTrace), strange: true, asks: p.asks}
+	f.err = &backend.Error{Kind: backend.ErrInvalid, Source: p.source, Where: resp.Where, Err: errors.New(answered(f) + " with " + what + traced(f))}
+	return f
+}
+
+// answered names the status of a failure.
+func answered(f *failure) string {
+	said := fmt.Sprintf("answered %d", f.status)
+	if name := http.StatusText(f.status); name != "" {
+		said += " " + name
+	}
+	return said
+}
+
+// traced names the trace of a failure, for the vendor's support.
+func traced(f *failure) string {
+	if f.trace == "" {
+		return ""
+	}
+	return " (trace " + backend.Clean(f.trace, 80).String() + ")"
 }
 
 // failed reads what the client refused.
 func (p *place) failed(err error) *failure {
-	f := &failure{err: err}
+	f := &failure{err: err, asks: p.asks}
 	var e *backend.Error
 	var status *wire.StatusError
 	if errors.As(err, &e) {
@@ -130,7 +157,7 @@ func (p *place) failed(err error) *failure {
 
 // refused makes the failure of a status. The vendor's bodies carry any of message, error (a text or an object) and code.
 func (p *place) refused(status int, body []byte, h http.Header, where string, kind backend.ErrorKind) *failure {
-	f := &failure{status: status, trace: h.Get(headerTrace), region: h.Get(headerRegion)}
+	f := &failure{status: status, trace: h.Get(headerTrace), region: h.Get(headerRegion), asks: p.asks}
 	if doc, err := wire.Parse(body); err == nil {
 		root := doc.Root()
 		f.message, _ = root.Get("message").Text()
@@ -144,17 +171,11 @@ func (p *place) refused(status int, body []byte, h http.Header, where string, ki
 	} else if !strings.Contains(h.Get("Content-Type"), "html") {
 		f.message = strings.TrimSpace(string(body))
 	}
-	said := fmt.Sprintf("answered %d", status)
-	if name := http.StatusText(status); name != "" {
-		said += " " + name
-	}
+	said := answered(f)
 	if f.message != "" {
 		said += ": " + p.client.Cleaner().Clean(f.message, 200).String()
 	}
-	if f.trace != "" {
-		said += " (trace " + backend.Clean(f.trace, 80).String() + ")"
-	}
-	f.err = &backend.Error{Kind: kind, Source: p.source, Where: where, Err: errors.New(said)}
+	f.err = &backend.Error{Kind: kind, Source: p.source, Where: where, Err: errors.New(said + traced(f))}
 	return f
 }
 

@@ -47,6 +47,7 @@ func (p *poll) assemble() {
 	slices.SortFunc(p.r.Sessions, func(a, b *backend.Session) int { return a.Key.Compare(b.Key) })
 	p.sortWork()
 	p.refused()
+	p.noteEmpty()
 	if lost > 0 {
 		p.note("%s left the list; their own routes are asked", backend.Counted(lost, "sandbox", "sandboxes"))
 	}

@@ -54,6 +54,7 @@ func (s *Source) joinHub(base string) error {
 	if err != nil {
 		return err
 	}
+	p.asks = "is " + p.base + " a Coder Hub? If not, " + noHub
 	if s.opt.Org != "" {
 		p.header.Set(headerOrg, s.opt.Org)
 	}
@@ -76,6 +77,9 @@ func (s *Source) trusted(raw string) bool {
 	return u.Scheme == "https" && slices.ContainsFunc(s.opt.HubHosts, func(d string) bool { return host == d || strings.HasSuffix(host, "."+d) })
 }
 
+// noHub is the next step where a region does not say where the Hub is.
+const noHub = "set hub_url, or hub = false"
+
 // findHub asks the first region where the Hub is.
 func (p *poll) findHub() {
 	h := &p.s.hub
@@ -86,7 +90,9 @@ func (p *poll) findHub() {
 	}
 	h.next = p.now.Add(hubAgain)
 	if f != nil {
-		h.failed = f
+		c := *f
+		c.asks = noHub
+		h.failed = &c
 		return
 	}
 	at, _ := a.data.Get("url").Text()
@@ -95,7 +101,7 @@ func (p *poll) findHub() {
 	}
 	switch {
 	case at == "":
-		refuse("the answer names no Hub (url)")
+		refuse("the answer names no Hub (url); %s", noHub)
 	case !p.s.trusted(at):
 		refuse("names the Hub %s, which is below none of hub_hosts: the key is not sent there; add its domain, or set hub_url", backend.Clean(at, 120))
 	default:
@@ -141,7 +147,7 @@ func (p *poll) walkHub(ctx context.Context) {
 		}
 		list := a.data.Get("sessions")
 		if list.Kind() != '{' {
-			h.failed = &failure{status: http.StatusOK, trace: a.trace, err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no object sessions; is %s a Coder Hub?", h.place.base)}
+			h.failed = &failure{status: http.StatusOK, trace: a.trace, strange: true, asks: h.place.asks, err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no object sessions")}
 			h.next, h.offset, h.rows, h.joins = p.now.Add(hubEvery*9/10), 0, nil, nil
 			return
 		}
@@ -424,14 +430,14 @@ func (p *poll) hubWords() {
 	}
 	kind, where, what := p.explain(h.failed, nil)
 	if h.place == nil && h.failed.is(http.StatusNotFound) {
-		p.r.Missing = append(p.r.Missing, backend.MissingInput{Input: backend.InputSessions, Why: backend.Text("the region names no Coder Hub; set hub_url, or hub = false")})
+		p.r.Missing = append(p.r.Missing, backend.MissingInput{Input: backend.InputSessions, Why: backend.Textf("the region names no Coder Hub; %s", backend.Text(noHub))})
 		return
 	}
 	p.problem(backend.Key{}, kind, where, fmt.Sprintf("Coder Hub: %s", what))
 	p.r.Unseen = true
-	p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the Coder Hub does not answer, so sessions are unknown: %s", p.clean(what, 200)))
-	p.r.Missing = append(p.r.Missing, backend.MissingInput{Input: backend.InputSessions, Why: backend.Textf("the Coder Hub does not answer: %s", p.clean(what, 200))})
+	p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the Coder Hub does not answer, so sessions are unknown: %s", p.clean(what, 400)))
+	p.r.Missing = append(p.r.Missing, backend.MissingInput{Input: backend.InputSessions, Why: backend.Textf("the Coder Hub does not answer: %s", p.clean(what, 400))})
 	for key := range p.s.sessions {
-		p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: backend.Key{Kind: backend.KindSession, Source: p.s.deps.ID, ID: key}, Why: p.clean(what, 200)})
+		p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: backend.Key{Kind: backend.KindSession, Source: p.s.deps.ID, ID: key}, Why: p.clean(what, 400)})
 	}
 }

@@ -93,7 +93,7 @@ func (s *Source) readPage(ctx context.Context, r *region, l *list) (*page, *fail
 	}
 	rows := a.data.Get("sandboxes")
 	if rows.Kind() != '[' {
-		return nil, &failure{status: 200, trace: a.trace, err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no list data.sandboxes; is %s the sandbox service of a region?", r.place.base)}
+		return nil, &failure{status: 200, trace: a.trace, strange: true, asks: r.place.asks, err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no list data.sandboxes")}
 	}
 	p := &page{total: -1, at: a.at, took: a.took}
 	if n, ok := number(a.data.Get("total")); ok && n >= 0 {
@@ -130,7 +130,7 @@ func (l *list) add(p *page) (end bool) {
 	case w.pages >= maxPages:
 		return true
 	case n == 0 && p.total > w.offset:
-		w.problem = fmt.Sprintf("the page from row %d on is empty, but the list counts %d sandboxes", w.from()+1, p.total)
+		w.problem = fmt.Sprintf("the page from row %d on is empty, but the list counts %d sandboxes; it is read again", w.from()+1, p.total)
 		return true
 	case moved && w.back == mostBack:
 		w.problem = fmt.Sprintf("the list changed %d times while it was read; it is read again", w.back)
@@ -144,7 +144,7 @@ func (l *list) add(p *page) (end bool) {
 		w.ids[p.rows[i].id] = true
 	}
 	if len(w.ids) == before && p.bad == 0 && w.offset > 0 && p.total > ended {
-		w.problem = fmt.Sprintf("the page from row %d on brings no new sandbox, but the list counts %d", w.from()+1, p.total)
+		w.problem = fmt.Sprintf("the page from row %d on brings no new sandbox, but the list counts %d; it is read again", w.from()+1, p.total)
 		return true
 	}
 	w.offset, w.bad = ended, w.bad+p.bad
@@ -197,7 +197,7 @@ func (s *Source) readLists(ctx, slice context.Context, r *region) {
 			}
 			p, f := s.readPage(ctx, r, l)
 			if f != nil && l.newest && r.err == nil { // the other lists tell
-				l.walk, l.next, l.changed = nil, now.Add(l.every), backend.Clean(f.Error(), 200)
+				l.walk, l.next, l.changed = nil, now.Add(l.every), backend.Clean(f.Error(), 400)
 				continue
 			}
 			if f != nil {

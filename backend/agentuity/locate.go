@@ -38,8 +38,13 @@ func (p *poll) locate(ctx context.Context, b *box, f *failure) (out location) {
 		region, _ := a.data.Get("region").Text()
 		org, _ := a.data.Get("orgId").Text()
 		out.text = fmt.Sprintf("it is in region %s of the organisation %s", backend.Clean(region, 40), backend.Clean(org, 80))
-		if p.s.opt.Org != "" && org != "" && org != p.s.opt.Org {
-			out.text += fmt.Sprintf(", and org is %s", backend.Clean(p.s.opt.Org, 80))
+		switch {
+		case p.s.opt.Org != "" && org != "" && org != p.s.opt.Org:
+			out.text += fmt.Sprintf(", and org is %s: read the other organisation with a source of its own", backend.Clean(p.s.opt.Org, 80))
+		case region != "" && region != b.region.name:
+			out.text += "; " + p.s.RegionStep(region)
+		default:
+			out.text += ", where it was asked: this key may not read it; try a CLI key of that organisation"
 		}
 	case no.notFound():
 		out.text, out.gone = "the platform knows it in no region: it is gone", true

@@ -23,7 +23,11 @@ func TestRefusalsAreExplained(t *testing.T) {
 		"bad key":          {readReply(t, "list_401"), backend.ErrUnauthorised, []string{"/sandbox?…", "answered 401 Unauthorized: unauthorized (trace sess_daf25463ca042faabcd9de3817c9dd9f)", "check the key (environment variable KEY), and that it belongs to the organisation " + orgID}},
 		"forbidden":        {reply{status: 403, body: `{"error":{"message":"not a member"}}`}, backend.ErrUnauthorised, []string{"answered 403 Forbidden: not a member", "check the key"}},
 		"wrong region":     {wrongRegion, backend.ErrInvalid, []string{"answered 421", "(trace sess_421)", `it belongs to region usw: add "usw" to regions`}},
-		"server error":     {readReply(t, "zombie_execute_500"), backend.ErrUnreachable, []string{"answered 500 Internal Server Error: Internal Server Error (trace sess_13697a6fc3da63f88c0329860f5d7449)"}},
+		"no region":        {reply{status: 421, body: `{}`, header: map[string]string{"x-agentuity-region": "evil.example.com/x?"}}, backend.ErrInvalid, []string{`what the answer names is no region ("evil.example.com/x?"): check regions and url`}},
+		"nothing":          {reply{status: 200, header: map[string]string{"x-session-id": "sess_1"}}, backend.ErrInvalid, []string{"answered 200 OK with an empty body (trace sess_1)", "Check regions"}},
+		"cut off":          {ok(`{"data":{"sandboxes":[{"sandboxId":"sb`), backend.ErrInvalid, []string{"a body that is no JSON: the JSON value is cut off, /data/sandboxes/0/sandboxId (byte ", "Check regions"}},
+		"elsewhere":        {reply{status: 302, header: map[string]string{"Location": "https://login.example.com/"}}, backend.ErrInvalid, []string{"redirects to login.example.com; not followed", "Check regions"}},
+		"server error":     {readReply(t, "zombie_execute_500"), backend.ErrUnreachable, []string{"give its support the trace", "answered 500 Internal Server Error: Internal Server Error (trace sess_13697a6fc3da63f88c0329860f5d7449)"}},
 		"error key":        {readReply(t, "zombie_execute_500_error_key"), backend.ErrUnreachable, []string{"Internal Server Error (trace sess_c3d6c11c29908096f69f8cdf3d781152)"}},
 		"text of a proxy":  {readReply(t, "zombie_execute_500_text"), backend.ErrUnreachable, []string{"Internal Server Error (trace sess_c1400db7842e4bd571d66cf9fa31f26f)"}},
 		"not found":        {readReply(t, "get_404_not_found"), backend.ErrGone, []string{"answered 404 Not Found: sandbox not found", "is " + "http", "the sandbox service of a region?"}},
@@ -31,13 +35,13 @@ func TestRefusalsAreExplained(t *testing.T) {
 		"no checkpoint":    {readReply(t, "resume_409_no_checkpoint"), backend.ErrInvalid, []string{"it is suspended but has no checkpoint data"}},
 		"pending":          {readReply(t, "resume_409_checkpoint_pending"), backend.ErrInvalid, []string{"A conflict occurred"}},
 		"suspended":        {readReply(t, "checkpoints_409_suspended"), backend.ErrInvalid, []string{"sandbox is suspended"}},
-		"too many":         {reply{status: 429, body: `{}`, header: map[string]string{"Retry-After": "7"}}, backend.ErrThrottled, []string{"answered 429"}},
+		"too many":         {reply{status: 429, body: `{}`, header: map[string]string{"Retry-After": "7"}}, backend.ErrThrottled, []string{"answered 429", "it is asked later; lower requests_per_second"}},
 		"plan":             {reply{status: 402, body: `{}`}, backend.ErrInvalid, []string{"the plan of the organisation does not cover it"}},
 		"old client":       {reply{status: 426, body: `{"code":"UPGRADE_REQUIRED"}`}, backend.ErrInvalid, []string{"look for a newer Sandglass"}},
 		"another shape":    {ok(`{"success":true,"data":[]}`), backend.ErrInvalid, []string{"no list data.sandboxes"}},
 		"thin rows":        {ok(`{"hello":"world"}`), backend.ErrInvalid, []string{"no list data.sandboxes"}},
-		"a web page":       {reply{status: 200, body: "<html>", header: map[string]string{"Content-Type": "text/html"}}, backend.ErrInvalid, []string{"(byte 0)"}},
-		"refused with 200": {ok(`{"success":false,"message":"try later"}`), backend.ErrInvalid, []string{"answered 200 OK: try later"}},
+		"a web page":       {reply{status: 200, body: "<html>", header: map[string]string{"Content-Type": "text/html"}}, backend.ErrInvalid, []string{"/sandbox?…: answered 200 OK with a web page instead of JSON", "the sandbox service of a region? Check regions"}},
+		"refused with 200": {ok(`{"success":false,"message":"try later"}`), backend.ErrInvalid, []string{"answered 200 OK: try later", "check that org is right: " + orgID}},
 	} {
 		w := newWorld(t, nil)
 		w.set("GET /sandbox", x.answer)
@@ -64,7 +68,7 @@ func TestOneRefusedSandboxIsNoBadKey(t *testing.T) {
 		text    string
 		ended   bool
 	}{
-		"elsewhere": {readReply(t, "cli_sandbox_resolve"), "it is in region usc of the organisation " + orgID, false},
+		"elsewhere": {readReply(t, "cli_sandbox_resolve"), "it is in region usc of the organisation " + orgID + ", where it was asked: this key may not read it; try a CLI key", false},
 		"gone":      {reply{status: 404, body: `{"success":false,"message":"not found","code":"NOT_FOUND"}`}, "the platform knows it in no region: it is gone", false},
 		"SDK key":   {refused, "takes CLI keys only; name one under [source.read], or empty api_url", false},
 	} {
@@ -418,7 +422,7 @@ func TestAListThatRepeatsItselfEnds(t *testing.T) {
 func TestAnUnknownRegionNamesTheKey(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Regions, o.URL = []string{"usc", "uswest"}, o.URL+"/{region}" })
 	w.set("GET /usc/sandbox", readReply(t, "sandbox_list"))
-	if r := w.poll(); !strings.Contains(r.Degraded.String(), "region uswest") || !strings.Contains(r.Degraded.String(), "check the key regions: codes are usc, use and usw") {
+	if r := w.poll(); !strings.Contains(r.Degraded.String(), "region uswest") || !strings.Contains(r.Degraded.String(), "Check regions (codes are usc, use and usw)") {
 		t.Errorf("degraded: %s", r.Degraded)
 	}
 }

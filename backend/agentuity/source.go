@@ -132,7 +132,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("agentuity source %s: %w", deps.ID, err)
 		}
-		p.org = o.Org
+		p.org, p.asks = o.Org, "is "+p.base+" the sandbox service of a region? Check regions (codes are usc, use and usw) and url"
 		s.regions = append(s.regions, newRegion(name, p, o.FullList.Std()))
 	}
 	if o.APIURL != "" {
@@ -140,6 +140,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("agentuity source %s: %w", deps.ID, err)
 		}
+		p.asks = "does " + p.base + " know all regions? Check api_url; empty, it is not asked"
 		s.api = p
 	}
 	if o.Hub && o.HubURL != "" {

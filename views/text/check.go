@@ -64,21 +64,6 @@ func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now tim
 	return c
 }
 
-// counted is the kind that says how much of the fleet was seen: the first that a source lists, or would list.
-func counted(st *fleet.State) backend.Kind {
-	for _, k := range []backend.Kind{backend.KindWorkspace, backend.KindSandbox, backend.KindTmpdir} {
-		if slices.ContainsFunc(st.Sources, func(h *fleet.SourceHealth) bool {
-			return h.Status != fleet.StatusAbsent && h.Watches(k.Spec().Input)
-		}) {
-			return k
-		}
-	}
-	if st.Workspaces.Len() > 0 {
-		return backend.KindWorkspace
-	}
-	return ""
-}
-
 // mergeAlerts makes one entry per rule, source and fingerprint, in the order of the home screen.
 func mergeAlerts(board *alerts.Board) []subjects.AlertJSON {
 	type identity struct{ rule, source, fingerprint string }

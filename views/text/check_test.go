@@ -279,6 +279,29 @@ func TestCheckNamesSessionsThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// TestCheckSaysWhyNothingIsSeen: what a source says of an empty list stands beside it; machines of a cloud are no containers.
+func TestCheckSaysWhyNothingIsSeen(t *testing.T) {
+	write := func(inputs ...backend.Input) string {
+		st := state(fleet.StatusOK)
+		st.Sources[0].Inputs, st.Sources[0].Notes = inputs, []backend.Safe{backend.Text("the organisation org_1 has no sandbox at all")}
+		var out bytes.Buffer
+		if err := text.WriteCheck(&out, text.MakeCheck("test", st, &alerts.Board{}, noon), text.TableOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	const note = "\n            the organisation org_1 has no sandbox at all\n"
+	if cloud := write(backend.InputContainers, backend.InputPlatform); !strings.Contains(cloud, "; 0 sandboxes, 1 of 1 source ok") || !strings.Contains(cloud, note) {
+		t.Errorf("a cloud:\n%s", cloud)
+	}
+	if engine := write(backend.InputContainers); !strings.Contains(engine, "; 0 containers, ") {
+		t.Errorf("an engine:\n%s", engine)
+	}
+	if logs := write(backend.InputEvictionLogs); strings.Contains(logs, note) {
+		t.Errorf("a log, which lists nothing:\n%s", logs)
+	}
+}
+
 // TestCheckNamesLinesThatCouldNotBeDated: matching lines without a time are not silently left out.
 func TestCheckNamesLinesThatCouldNotBeDated(t *testing.T) {
 	st := state(fleet.StatusOK)

@@ -50,6 +50,9 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 			fmt.Fprintf(&b, ": %s", *s.Error)
 		}
 		b.WriteByte('\n')
+		for _, note := range c.whyNothing(s.ID.String()) {
+			fmt.Fprintf(&b, "            %s\n", note)
+		}
 		if !s.Unread.IsEmpty() {
 			fmt.Fprintf(&b, "            %s\n", s.Unread)
 		}
@@ -309,42 +312,6 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 		tail += fmt.Sprintf(", %s not evaluated on some source", plural(c.unevaluated, "rule"))
 	}
 	return strings.Join(parts, ", ") + tail
-}
-
-// seen counts what is watched: workspaces, or the containers or scratch directories of a machine without an agent framework.
-// Empty: nothing that is read can be counted.
-func (c *Check) seen() string {
-	total, one, many := 0, "", ""
-	switch {
-	case c.counted == backend.KindWorkspace:
-		one, many = "workspace", "workspaces"
-		total = c.snapshot.State.Workspaces.Len()
-	case c.counted == backend.KindSandbox:
-		one, many = "sandbox", "sandboxes" // of cloud platforms, which say in which region each is
-		for b := range c.snapshot.State.Sandboxes.All() {
-			if b.Judged() {
-				total++
-			}
-			if b.Region.IsEmpty() {
-				one, many = "container", "containers"
-			}
-		}
-		if c.snapshot.State.Sandboxes.Len() == 0 {
-			one, many = "container", "containers"
-		}
-	case c.counted == backend.KindTmpdir:
-		one, many = "scratch directory", "scratch directories"
-		total = c.snapshot.State.Tmpdirs.Len()
-	default:
-		return ""
-	}
-	switch {
-	case c.unread && total == 0:
-		return many + " unknown"
-	case c.unread:
-		return backend.Counted(total, one, many) + " known"
-	}
-	return backend.Counted(total, one, many)
 }
 
 // mostUnread is how many sources the verdict names.
