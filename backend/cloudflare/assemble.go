@@ -30,6 +30,10 @@ func (p *poll) assemble() {
 			continue
 		}
 		taken[key.ID] = true
+		if b.key.Kind != "" && b.key != key { // it has another id since its sandbox id is known, or is not any more
+			p.r.Ended = append(p.r.Ended, b.key)
+		}
+		b.key = key
 		p.r.Sandboxes = append(p.r.Sandboxes, p.sandbox(b, key))
 		if b.problem != nil {
 			p.r.Problems = append(p.r.Problems, *b.problem)

@@ -1,31 +1,241 @@
 package cloudflare
 
 import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
 	"sandglass/backend"
-	"sandglass/backend/wire"
+	"sandglass/backend/cloudflare/bridge"
 )
 
-// bridge is the bridge Worker, of which only passive routes are asked: all others start a container.
-type bridge struct {
-	base   string
-	client *wire.Client
-	known  []backend.ID // sandbox ids of the configuration
+const (
+	bridgeEvery = 10 * time.Second
+	openEvery   = 10 * time.Minute // the request without a key
+)
+
+// worker is the bridge Worker, of which only routes are asked that start no container.
+type worker struct {
+	client *bridge.Client
+	boxes  map[string]bridge.Box // of the operator routes, by sandbox id
+	by     map[string]string     // sandbox id by the id or name of its container
+	next   time.Time
+	opened time.Time // when it was last asked without a key
+	open   backend.Value[bool]
+	pool   backend.Value[bridge.Pool]
+	poolAt time.Time
+	listAt time.Time // when the operator routes last answered; zero: never
+	errs   [3]error  // of the newest round
 }
 
-func newBridge(o *Options, deps backend.Deps) (*bridge, error) {
-	c, err := wire.New(wire.Config{Origins: []string{o.BridgeURL}, Credential: o.Bridge}, deps)
+// The passive reads of a bridge.
+const (
+	readHealth = iota
+	readPool
+	readBoxes
+)
+
+var reads = [3]string{"health", "pool", "operator routes"}
+
+func newWorker(o *Options, deps backend.Deps) (*worker, error) {
+	c, err := bridge.New(bridge.Site{URL: o.BridgeURL, Key: o.Bridge, Ops: o.OpsPrefix}, deps)
 	if err != nil {
 		return nil, err
 	}
-	return &bridge{client: c, base: o.BridgeURL}, nil
+	return &worker{client: c, by: map[string]string{}}, nil
 }
 
-func (b *bridge) routes() []backend.Route { return nil }
+// bridgeID is the sandbox id of the bridge for an instance, zero: not known. The configuration names sandboxes of Workers that
+// give their own ids to objects.
+func (s *Source) bridgeID(b *box) backend.ID {
+	raw := ""
+	if w := s.bridge; w != nil {
+		raw = cmp.Or(w.by[b.id.Raw()], w.by[b.name])
+	}
+	if raw == "" && slices.Contains(s.opt.Sandboxes, b.name) {
+		raw = b.name
+	}
+	id, err := backend.NewID(raw)
+	if err != nil {
+		return backend.ID{}
+	}
+	return id
+}
 
-// bridgeID is the sandbox id of the bridge for an instance, zero: not known.
-func (s *Source) bridgeID(*box) backend.ID { return backend.ID{} }
+// readBridge asks the passive routes of the bridge, if they are due.
+func (p *poll) readBridge() {
+	w := p.s.bridge
+	if w == nil {
+		return
+	}
+	if p.now.Before(w.next) {
+		return
+	}
+	w.next = p.now.Add(spread(bridgeEvery))
+	ok, missing, err := w.client.Health(p.ctx)
+	if err == nil && !ok {
+		err = errors.New("its Worker lacks a binding: " + backend.Join(missing, ", ").String())
+	}
+	w.errs[readHealth] = err
+	pool, err := w.client.Pool(p.ctx)
+	if w.errs[readPool] = err; err == nil {
+		w.pool, w.poolAt = backend.Known(pool), p.now
+	}
+	if w.client.HasOps() {
+		all, whole, err := w.client.Boxes(p.ctx)
+		if err == nil && !whole {
+			err = errors.New("the list is not whole; the rest is shown as it was")
+		}
+		if w.errs[readBoxes] = err; len(all) > 0 || err == nil {
+			w.take(all, err == nil, p.now)
+		}
+	}
+	if p.now.Sub(w.opened) >= openEvery {
+		w.opened, w.open = p.now, w.client.Open(p.ctx)
+	}
+}
 
-func (p *poll) readBridge() {}
+// take takes over what the operator routes list.
+func (w *worker) take(all []bridge.Box, whole bool, now time.Time) {
+	if whole || w.boxes == nil {
+		w.boxes, w.by = map[string]bridge.Box{}, map[string]string{}
+	}
+	w.listAt = now
+	for _, b := range all {
+		w.boxes[b.ID] = b
+		for _, name := range []string{b.Instance, b.Container} {
+			if name != "" {
+				w.by[name] = b.ID
+			}
+		}
+	}
+}
 
-// known lists the sandboxes that are known by their bridge id alone.
-func (p *poll) known(map[backend.ID]bool) {}
+// bridgeWords says what the bridge does not answer, and whether it answers anybody.
+func (p *poll) bridgeWords() {
+	s, w := p.s, p.s.bridge
+	if w == nil {
+		return
+	}
+	for i, err := range w.errs {
+		if err == nil {
+			continue
+		}
+		where, what := s.opt.BridgeURL, err.Error()
+		var e *backend.Error
+		if errors.As(err, &e) {
+			where, what = e.Where, e.Err.Error()
+		}
+		if backend.KindOf(err) == backend.ErrUnauthorised {
+			what += "; check the key of the bridge (" + s.opt.Bridge.Origin() + ")"
+		}
+		p.problem(backend.Key{}, backend.KindOf(err), where, "bridge, "+reads[i]+": "+what)
+		p.r.Unseen = p.r.Unseen || i == readBoxes
+		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the bridge does not answer as it should (%s): %s", backend.Clean(reads[i], maxWord), p.clean(what, 200)))
+	}
+	if w.open.Or(false) {
+		p.problem(backend.Key{}, backend.ErrInvalid, s.opt.BridgeURL, string(bridge.OpenWarning))
+		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Text(bridge.OpenWarning))
+	}
+	if pool, known := w.pool.Get(); known && w.errs[readPool] == nil {
+		p.r.Pools = append(p.r.Pools, backend.Pool{ID: backend.MustID("bridge"), Name: backend.Text("bridge pool"), Used: backend.Known(pool.Total),
+			Limit: pool.Most, At: w.poolAt})
+	}
+	p.r.Load = addLoad(p.r.Load, w.client.TakeLoad())
+}
+
+func addLoad(a, b backend.Load) backend.Load {
+	a.Requests += b.Requests
+	a.Bytes += b.Bytes
+	a.Latencies = append(a.Latencies, b.Latencies...)
+	a.Latencies = a.Latencies[:min(len(a.Latencies), 64)]
+	return a
+}
+
+// known lists the sandboxes that are known by their sandbox id alone.
+func (p *poll) known(taken map[backend.ID]bool) {
+	ids := slices.Clone(p.s.opt.Sandboxes)
+	if w := p.s.bridge; w != nil {
+		ids = slices.AppendSeq(ids, maps.Keys(w.boxes))
+	}
+	slices.Sort(ids)
+	for _, raw := range slices.Compact(ids) {
+		id, err := backend.NewID(raw)
+		if err != nil || taken[id] {
+			continue
+		}
+		p.r.Sandboxes = append(p.r.Sandboxes, p.named(id, raw))
+	}
+}
+
+// named is a sandbox of which no instance is known. Without operator routes nothing tells whether a container runs for it.
+func (p *poll) named(id backend.ID, raw string) *backend.Sandbox {
+	b := &backend.Sandbox{Name: id.Safe(), Provider: backend.Text("cloudflare"), IsSandbox: true, Class: backend.SandboxUnknown}
+	b.Key = backend.Key{Kind: backend.KindSandbox, Source: p.s.deps.ID, ID: id}
+	b.BridgeID, b.ReadAt = id, p.now
+	b.CreatedAt, b.StartedAt, b.FinishedAt = backend.NotApplicable[time.Time](), backend.Unknown[time.Time](), backend.Unknown[time.Time]()
+	b.OOMKilled, b.RestartCount = backend.Unknown[bool](), backend.NotApplicable[int]()
+	b.Health, b.HealthChecks, b.StartPeriod = backend.NotApplicable[backend.Safe](), backend.NotApplicable[backend.HealthChecks](), backend.NotApplicable[time.Duration]()
+	b.MemLimit, b.Log, b.Usage = backend.NotApplicable[int64](), backend.NotApplicable[backend.LogTail](), backend.NotApplicable[backend.Usage]()
+	b.ExitCode = backend.NotApplicable[int]()
+	w := p.s.bridge
+	var x bridge.Box
+	told := false
+	if w != nil {
+		x, told = w.boxes[raw]
+	}
+	if !told {
+		b.Labels = []backend.Field{{Name: backend.Text("known by"), Value: backend.Text("configuration")}}
+		return b
+	}
+	b.ReadAt = w.listAt
+	b.Labels = []backend.Field{{Name: backend.Text("known by"), Value: backend.Text("operator routes")}}
+	b.Reported, b.ObjectClass = p.clean(x.State, maxWord), p.clean(x.Class, maxName)
+	if container, err := backend.NewID(cmp.Or(x.Instance, x.Container)); err == nil {
+		b.Container = container
+	}
+	b.ExitCode = backend.NotApplicable[int]()
+	if b.Class = objectClass(&x); b.Class.Ended() && !x.Changed.IsZero() {
+		b.FinishedAt = backend.Known(x.Changed)
+	}
+	if code, known := x.Exit.Get(); known && b.Class.Ended() {
+		b.ExitCode = backend.Known(code)
+	}
+	return b
+}
+
+// objectClass is the meaning of the word of a sandbox's object. Its word may be older than the death of the container.
+func objectClass(b *bridge.Box) backend.SandboxClass {
+	switch b.State {
+	case "running":
+		return backend.SandboxCreated
+	case "healthy":
+		return backend.SandboxRunning
+	case "stopping":
+		return backend.SandboxRemoving
+	case "stopped":
+		return backend.SandboxExited
+	case "stopped_with_code":
+		if b.Exit.Or(0) != 0 {
+			return backend.SandboxDead
+		}
+		return backend.SandboxExited
+	}
+	return backend.SandboxUnknown
+}
+
+// bridgeRoutes lists what is asked of the bridge.
+func (s *Source) bridgeRoutes() []backend.Route {
+	var out []backend.Route
+	get := func(call bridge.Call, why string) {
+		out = append(out, backend.Route{Verb: "GET", Target: s.opt.BridgeURL + call.Path, Why: why + "; starts no container"})
+	}
+	get(bridge.Health(), "bindings of the bridge Worker, every "+backend.Age(bridgeEvery))
+	get(bridge.Stats(), "containers of its pool; now and then without the key, to see whether anybody may ask")
+	if s.opt.OpsPrefix != "" {
+		get(bridge.Ops{Prefix: s.opt.OpsPrefix}.List(""), "its sandboxes, by your own operator routes")
+	}
+	return out
+}

@@ -61,6 +61,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.readBridge()
 	p.assemble()
 	p.finish()
+	p.bridgeWords()
 	return p.r, nil
 }
 

@@ -26,7 +26,7 @@ type Source struct {
 	client *wire.Client
 	budget *wire.Budget
 	limits limits
-	bridge *bridge // nil: none is configured
+	bridge *worker // nil: none is configured
 
 	apps       map[string]*app // by id in one spelling
 	listed     []string        // of the newest list of applications
@@ -57,6 +57,7 @@ type app struct {
 type box struct {
 	row
 	app     *app
+	key     backend.Key // under which it was last delivered
 	readAt  time.Time
 	since   time.Time // when its state was first seen
 	asked   time.Time // when its own route was last asked
@@ -78,7 +79,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)
 	}
 	if o.BridgeURL != "" {
-		if s.bridge, err = newBridge(o, deps); err != nil {
+		if s.bridge, err = newWorker(o, deps); err != nil {
 			return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)
 		}
 	}
@@ -134,7 +135,7 @@ func (s *Source) Routes() []backend.Route {
 		{Verb: "GET", Target: s.base + "/workers/durable_objects/namespaces", Why: "class and script of the Durable Objects, every " + backend.Age(namespacesEvery)},
 	}
 	if s.bridge != nil {
-		out = append(out, s.bridge.routes()...)
+		out = append(out, s.bridgeRoutes()...)
 	}
 	return out
 }

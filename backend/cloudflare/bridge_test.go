@@ -1,0 +1,99 @@
+package cloudflare
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"sandglass/backend"
+)
+
+const (
+	boxA = "abcdefghijklmnopqrstuvwxyz"
+	boxB = "bcdefghijklmnopqrstuvwxyza"
+)
+
+// withBridge serves the passive routes of a bridge on the same server.
+func withBridge(t *testing.T, change func(*Options)) *world {
+	t.Helper()
+	w := newWorld(t, func(o *Options) {
+		o.BridgeURL = o.URL
+		if change != nil {
+			change(o)
+		}
+	})
+	w.set("/health", ok(`{"ok":true}`))
+	w.set("/v1/pool/stats", ok(`{"warm":0,"assigned":2,"total":2,"config":{"warmTarget":0},"maxInstances":3}`))
+	return w
+}
+
+func TestASandboxIDOfTheConfigurationIsListedAndNotJudged(t *testing.T) {
+	w := withBridge(t, func(o *Options) { o.Sandboxes = []string{boxA} })
+	r := w.poll()
+	b := sandboxOf(t, r, boxA)
+	if b.Class != backend.SandboxUnknown || !b.Reported.IsEmpty() || b.Unattributed || b.BridgeID.Raw() != boxA || b.Observed.IsKnown() {
+		t.Errorf("%s: class %s, reported %v, unattributed %v", boxA, b.Class, b.Reported, b.Unattributed)
+	}
+	if !sandboxOf(t, r, runs).Unattributed {
+		t.Error("an instance without a sandbox id is attributed")
+	}
+	if w.requests("/v1/sandbox") > 0 {
+		t.Error("a request below a sandbox id was sent: it starts a container")
+	}
+}
+
+func TestOperatorRoutesJoinSandboxesAndInstances(t *testing.T) {
+	w := withBridge(t, func(o *Options) { o.OpsPrefix = "/ops" })
+	w.set("/ops/sandboxes", ok(`{"sandboxes":[]}`))
+	sandboxOf(t, w.poll(), runs)
+	w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","instance":"`+runs+`","class":"Agent","state":"healthy"},
+		{"id":"`+boxB+`","container":"c-9","class":"Sandbox","state":"stopped_with_code","exitCode":137,"lastChange":1795175000000}]}`))
+	r := w.poll()
+	if len(r.Ended) != 1 || r.Ended[0].ID.Raw() != runs {
+		t.Errorf("the instance has another key now, and %v ended", r.Ended)
+	}
+	b := sandboxOf(t, r, boxA)
+	if b.Container.Raw() != runs || b.Unattributed || b.Class != backend.SandboxRunning || b.Script.String() != "agents-worker" {
+		t.Errorf("%s is %v, container %v", boxA, b.Reported, b.Container)
+	}
+	if x := sandboxOf(t, r, boxB); x.Class != backend.SandboxDead || x.ExitCode.Or(0) != 137 || x.Container.Raw() != "c-9" || x.ObjectClass.String() != "Sandbox" {
+		t.Errorf("%s is %v, exit %v", boxB, x.Reported, x.ExitCode)
+	}
+	for _, x := range r.Sandboxes {
+		if x.Key.ID.Raw() == runs {
+			t.Error("the joined instance is listed twice")
+		}
+	}
+}
+
+func TestANameThatTheConfigurationKnowsIsTheSandbox(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Sandboxes = []string{"boxofacme"} })
+	w.lists(byObject, []string{strings.Replace(instance(owned, "running", "2026-11-20T11:10:00Z", "2026-11-20T11:10:05Z", ""), `"image"`, `"name":"boxofacme","image"`, 1)}, nil, nil)
+	r := w.poll()
+	if b := sandboxOf(t, r, "boxofacme"); b.Container.Raw() != owned || b.Unattributed || len(r.Sandboxes) != 5 {
+		t.Errorf("container %v, %d sandboxes", b.Container, len(r.Sandboxes))
+	}
+}
+
+func TestWhatTheBridgeSaysOfItself(t *testing.T) {
+	w := withBridge(t, nil)
+	r := w.poll()
+	if p := r.Pools[len(r.Pools)-1]; p.Name.String() != "bridge pool" || p.Used.Or(0) != 2 || p.Limit.Or(0) != 3 {
+		t.Errorf("the pool is %v of %v", p.Used, p.Limit)
+	}
+	if !strings.Contains(problems(r), "the bridge answers without a key") || r.Degraded.IsEmpty() {
+		t.Errorf("an open bridge: %s, degraded %v", problems(r), r.Degraded)
+	}
+	w = withBridge(t, nil)
+	w.set("/v1/pool/stats", reply{status: http.StatusUnauthorized, body: `{"error":"Unauthorized","code":"unauthorized"}`})
+	r = w.poll()
+	if got := problems(r); !strings.Contains(got, "bridge, pool: answered 401 Unauthorized") || !strings.Contains(got, "check the key of the bridge (environment variable SANDBOX_API_KEY)") || strings.Contains(got, "without a key") {
+		t.Errorf("a wrong key: %s", got)
+	}
+	sandboxOf(t, r, runs)
+	w = withBridge(t, nil)
+	w.set("/health", reply{status: http.StatusServiceUnavailable, body: `{"ok":false,"errors":["Sandbox binding is missing"]}`})
+	if got := problems(w.poll()); !strings.Contains(got, "its Worker lacks a binding: Sandbox binding is missing") {
+		t.Errorf("a missing binding: %s", got)
+	}
+}

@@ -1,0 +1,205 @@
+package cloudflare
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+func TestTheInventoryOfAnAccount(t *testing.T) {
+	w := newWorld(t, nil)
+	r := w.poll()
+	if len(r.Sandboxes) != 5 || !r.Whole(backend.KindSandbox) || len(r.Problems) > 0 || !r.Degraded.IsEmpty() {
+		t.Fatalf("%d sandboxes, scopes %v, problems %s, degraded %v", len(r.Sandboxes), r.Scopes, problems(r), r.Degraded)
+	}
+	for _, x := range []struct {
+		id, reported   string
+		class          backend.SandboxClass
+		script, object string
+	}{
+		{runs, "running", backend.SandboxRunning, "agents-worker", "Agent"},
+		{starts, "provisioning", backend.SandboxCreated, "agents-worker", "Agent"},
+		{died, "failed", backend.SandboxDead, "agents-worker", "Agent"},
+		{ailing, "unhealthy", backend.SandboxRunning, "agents-worker", "Agent"},
+		{owned, "running", backend.SandboxRunning, "bridge-worker", "Sandbox"},
+	} {
+		b := sandboxOf(t, r, x.id)
+		if b.Reported.String() != x.reported || b.Class != x.class || b.Script.String() != x.script || b.ObjectClass.String() != x.object || !b.Unattributed || b.Container.Raw() != x.id {
+			t.Errorf("%s is %v %s, script %v, class %v, unattributed %v", x.id[:4], b.Reported, b.Class, b.Script, b.ObjectClass, b.Unattributed)
+		}
+	}
+	dead := sandboxOf(t, r, died)
+	if code, _ := dead.ExitCode.Get(); code != 137 || dead.OOMKilled.IsKnown() || !dead.FinishedAt.Or(time.Time{}).Equal(time.Date(2026, 11, 20, 11, 30, 0, 0, time.UTC)) {
+		t.Errorf("the one that died has exit code %v, oom %v, ended %v", dead.ExitCode, dead.OOMKilled, dead.FinishedAt)
+	}
+	if sandboxOf(t, r, ailing).Health.Or(backend.Safe{}).String() != "unhealthy" || !sandboxOf(t, r, runs).Health.IsNotApplicable() {
+		t.Error("an unhealthy instance is not unhealthy, or a running one has a health check")
+	}
+	if b := sandboxOf(t, r, owned); b.Name.String() != "box-of-acme" || b.Region.String() != "EEUR" || b.MemLimit.Or(0) != 4<<30 {
+		t.Errorf("the named one is %v in %v with %v", b.Name, b.Region, b.MemLimit)
+	}
+	// Live instances come from health, not from the configured number; no limit is not a limit of 0.
+	if p := r.Pools[0]; p.Used.Or(-1) != 2 || p.Limit.Or(-1) != 10 || p.Starting.Or(-1) != 1 {
+		t.Errorf("the scheduled application has %v of %v, %v starting", p.Used, p.Limit, p.Starting)
+	}
+	if p := r.Pools[1]; p.Used.Or(-1) != 1 || !p.Limit.IsNotApplicable() || p.Health.String() != "degraded" {
+		t.Errorf("the application of the object has %v of %v, %v", p.Used, p.Limit, p.Health)
+	}
+	if got := w.heads[0].Get("Authorization"); got != "Bearer "+apiToken {
+		t.Errorf("the token was sent as %q", got)
+	}
+	for _, head := range w.asked {
+		if !strings.HasPrefix(head, "GET ") {
+			t.Errorf("asked %s", head)
+		}
+	}
+}
+
+func TestTheLimitIsNotReadWhereItIsUnknown(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/containers/applications", apps(`{"id":"`+scheduled+`","name":"agents","scheduling_policy":"default","instances":7}`))
+	if p := w.poll().Pools[0]; p.Used.IsKnown() || p.Limit.IsKnown() || p.Limit.IsNotApplicable() {
+		t.Errorf("without health and max_instances: %v of %v", p.Used, p.Limit)
+	}
+}
+
+func TestPagesLoseNothing(t *testing.T) {
+	w := newWorld(t, nil)
+	broken := true
+	w.setFunc("/containers/applications/"+scheduled+"/instances-v2", func(q url.Values) reply {
+		switch {
+		case q.Get("state") == "not-active":
+			return rows("")
+		case q.Get("page_token") == "":
+			return rows("two", instance(runs, "running", "2026-11-20T11:00:00Z", "2026-11-20T11:00:05Z", ""), `{"id":7}`, `{"id":"\ud800"}`)
+		case broken:
+			return refusal(http.StatusBadGateway, 0, "")
+		}
+		return rows("", instance(starts, "provisioning", "2026-11-20T11:59:55Z", "2026-11-20T11:59:56Z", ""))
+	})
+	r := w.poll()
+	if r.Whole(backend.KindSandbox) || r.Degraded.IsEmpty() || !r.Unseen {
+		t.Errorf("a list that broke off counts as whole: %v, degraded %v", r.Scopes, r.Degraded)
+	}
+	sandboxOf(t, r, owned) // the other application is there
+	broken = false
+	r = w.poll()
+	sandboxOf(t, r, runs)
+	sandboxOf(t, r, starts)
+	if got := problems(r); !strings.Contains(got, "2 instances cannot be read; the others are shown") || r.Whole(backend.KindSandbox) {
+		t.Errorf("rows that cannot be read: %q, scopes %v", got, r.Scopes)
+	}
+}
+
+func TestTheSamePageTwiceEnds(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/containers/applications/"+scheduled+"/instances-v2", rows("again", instance(runs, "running", "2026-11-20T11:00:00Z", "2026-11-20T11:00:05Z", "")))
+	r := w.poll()
+	sandboxOf(t, r, runs)
+	if r.Whole(backend.KindSandbox) || !strings.Contains(problems(r), "same page token twice") {
+		t.Errorf("scopes %v, problems %s", r.Scopes, problems(r))
+	}
+}
+
+func TestWhatEndedLongAgoIsNotListed(t *testing.T) {
+	w := newWorld(t, nil)
+	w.lists(scheduled, nil, []string{instance(died, "stopped", "2026-10-20T10:00:00Z", "2026-10-20T11:30:00Z", `,"exit_code":0`)}, nil)
+	if r := w.poll(); len(r.Sandboxes) != 1 || !r.Whole(backend.KindSandbox) {
+		t.Errorf("%d sandboxes, scopes %v; want the one that runs", len(r.Sandboxes), r.Scopes)
+	}
+}
+
+func TestAnInstanceThatLeftTheListsIsAskedFor(t *testing.T) {
+	w := newWorld(t, nil)
+	w.poll()
+	w.lists(scheduled, []string{instance(starts, "running", "2026-11-20T11:59:55Z", "2026-11-20T12:00:15Z", "")}, nil, nil)
+	w.set("/containers/applications/"+scheduled+"/instances/"+runs, ok(`{"success":true,"result":`+instance(runs, "stopped", "2026-11-20T11:00:00Z", "2026-11-20T12:00:20Z", `,"exit_code":143`)+`}`))
+	w.set("/containers/applications/"+scheduled+"/instances/"+ailing, refusal(http.StatusNotFound, 1000, "instance not found"))
+	r := w.poll()
+	if b := sandboxOf(t, r, runs); b.Class != backend.SandboxExited || b.ExitCode.Or(0) != 143 {
+		t.Errorf("the one that left the list is %v, exit %v", b.Reported, b.ExitCode)
+	}
+	if got := texts(r); !strings.Contains(got, "platform exit: "+runs+": its container ended with exit code 143 (asked to stop)") {
+		t.Errorf("the events are\n%s", got)
+	}
+	if len(r.Ended) != 1 || r.Ended[0].ID.Raw() != ailing {
+		t.Errorf("ended: %v", r.Ended)
+	}
+}
+
+func TestAStartAgainIsOnAnEmptyDisk(t *testing.T) {
+	w := newWorld(t, nil)
+	w.poll()
+	w.lists(byObject, []string{instance(owned, "running", "2026-11-20T12:00:20Z", "2026-11-20T12:00:21Z", "")}, nil, nil)
+	r := w.poll()
+	if b := sandboxOf(t, r, owned); !b.FreshAt.Equal(time.Date(2026, 11, 20, 12, 0, 20, 0, time.UTC)) || !strings.Contains(texts(r), "change start: "+owned+": its container started again, on an empty disk") {
+		t.Errorf("fresh at %v; events %s", b.FreshAt, texts(r))
+	}
+	if r = w.poll(); sandboxOf(t, r, owned).FreshAt.IsZero() || texts(r) != "" {
+		t.Errorf("the next reading tells it again, or has forgotten it: %s", texts(r))
+	}
+}
+
+func TestRolloutsAreChanges(t *testing.T) {
+	w := newWorld(t, nil)
+	if r := w.poll(); len(r.Events) > 0 {
+		t.Errorf("the first reading tells %s", texts(r))
+	}
+	w.set("/containers/applications", apps(scheduledApp("4", "ro-1", 2, 10), objectApp))
+	if got := texts(w.poll()); got != "change rollout: rollout ro-1 of the application agents began, version 3 → 4: its containers are replaced" {
+		t.Errorf("begin: %s", got)
+	}
+	w.set("/containers/applications", apps(scheduledApp("4", "", 2, 10), objectApp))
+	if got := texts(w.poll()); got != "change rollout: rollout ro-1 of the application agents is over" {
+		t.Errorf("end: %s", got)
+	}
+	w.set("/containers/applications", apps(objectApp))
+	r := w.poll()
+	if got := texts(r); got != "change application: the application agents was deleted" || len(r.Ended) != 4 {
+		t.Errorf("deleted: %s, %d ended", got, len(r.Ended))
+	}
+}
+
+func TestAnApplicationWithoutInstanceRoutes(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/containers/applications/"+scheduled+"/instances-v2", refusal(http.StatusBadRequest, 1607, "instance APIs are not enabled for this application"))
+	r := w.poll()
+	if got := problems(r); !strings.Contains(got, "application agents: answered 400 Bad Request: instance APIs are not enabled for this application (code 1607); the platform does not list the instances") || !r.Unseen || !r.Degraded.IsEmpty() {
+		t.Errorf("problems %s, degraded %v", got, r.Degraded)
+	}
+	if p := r.Pools[0]; p.Used.Or(-1) != 2 {
+		t.Errorf("its live instances are %v", p.Used)
+	}
+	sandboxOf(t, r, owned)
+}
+
+func TestOnlyTheNamedApplications(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Applications = []string{"AAAABBBB-CCCC-DDDD-EEEE-FFFF00001111"} })
+	if r := w.poll(); len(r.Sandboxes) != 1 || len(r.Pools) != 1 || w.requests(scheduled) > 0 {
+		t.Errorf("%d sandboxes, %d applications", len(r.Sandboxes), len(r.Pools))
+	}
+}
+
+func TestUnknownWordsStayAndEscapesDoNot(t *testing.T) {
+	w := newWorld(t, nil)
+	w.lists(scheduled, []string{instance(runs, "hiber\\u001b[31mnating", "2026-11-20T11:00:00Z", "soon", "")}, nil, nil)
+	b := sandboxOf(t, w.poll(), runs)
+	if b.Class != backend.SandboxUnknown || !strings.Contains(b.Reported.String(), "hiber") || strings.ContainsRune(b.Reported.String(), 0x1b) || strings.ContainsRune(b.Raw.String(), 0x1b) {
+		t.Errorf("reported %q, class %s", b.Reported, b.Class)
+	}
+}
+
+func TestListsAreNotReadMoreOftenThanTheyAreDue(t *testing.T) {
+	w := newWorld(t, nil)
+	w.poll()
+	n := w.requests("")
+	w.clock.Add(5 * time.Second)
+	r, err := w.src.Poll(t.Context())
+	if err != nil || w.requests("") != n || len(r.Sandboxes) != 5 {
+		t.Errorf("%v, %d requests after 5 s, %d sandboxes", err, w.requests("")-n, len(r.Sandboxes))
+	}
+}
