@@ -17,10 +17,10 @@ import (
 // roomWithin bounds how long a plan waits for the journal's lock on a full disk.
 const roomWithin = 5 * time.Second
 
-// control makes what carries actions out. An error is about the configuration.
-func (s *Station) control() (*actions.Control, error) {
+// control makes what carries actions out, for effects that keep what they must in stateDir. An error is about the configuration.
+func (s *Station) control(stateDir string) (*actions.Control, error) {
 	a := s.app
-	able, err := a.Abilities(s.Config, s.Sources, s.StateDir, s.ReadOnly)
+	able, err := a.Abilities(s.Config, s.Sources, stateDir, s.ReadOnly)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,11 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	if o.Looks {
 		return s, nil
 	}
-	if s.Control, err = s.control(); err != nil {
+	kept := s.StateDir
+	if o.Stateless { // what the configuration lacks is said as of a run that keeps state
+		kept, _ = o.Config.StateDirectory(o.StateDir, a.Getenv)
+	}
+	if s.Control, err = s.control(kept); err != nil {
 		s.Close()
 		return nil, err
 	}

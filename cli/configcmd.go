@@ -62,7 +62,7 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 			if len(unset) > 0 && !explain && !offline {
 				return unset
 			}
-			x, err := p.Open(app.StationOptions{Config: cfg, Stateless: true})
+			x, err := p.Open(app.StationOptions{Config: cfg, StateDir: s.stateDir, Stateless: true})
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,9 @@ package test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -132,5 +135,40 @@ func TestDemoCanBeReset(t *testing.T) {
 	}
 	if accepted < 3 {
 		t.Errorf("%d resets were accepted", accepted)
+	}
+}
+
+// TestConfigCheckKnowsTheStateDirectory: an effect that keeps files is available where a run could keep them, and the check itself
+// makes no directory. Where no place for state exists, it says so.
+func TestConfigCheckKnowsTheStateDirectory(t *testing.T) {
+	const text = `
+[[source]]
+id = "ag"
+kind = "agentuity"
+org = "org_1"
+read.env = "TOKEN"
+act.env = "ACT"
+actions = ["rescue"]
+`
+	run := func(args ...string) string {
+		var stdout, stderr bytes.Buffer
+		p := testProgram(time.Now)
+		p.Stdout, p.Stderr, p.Getenv = &stdout, &stderr, func(string) string { return "" }
+		if code := p.Run(t.Context(), append([]string{"config", "check", "--offline"}, args...)); code != 0 {
+			t.Errorf("%v: exit code %d\n%s%s", args, code, &stdout, &stderr)
+		}
+		return stdout.String()
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	for name, args := range map[string][]string{"in the file": {"--config", writeConfig(t, fmt.Sprintf("state_dir = %q\n%s", dir, text))}, "given": {"--config", writeConfig(t, text), "--state-dir", dir}} {
+		if out := run(args...); strings.Contains(out, "not available") || !strings.Contains(out, "State directory: "+dir) || !strings.Contains(out, "load: at most 480 requests a minute") {
+			t.Errorf("%s:\n%s", name, out)
+		}
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the check made %s: %v", dir, err)
+	}
+	if out := run("--config", writeConfig(t, text)); !strings.Contains(out, "rescue is allowed, but not available: rescue needs a state directory") {
+		t.Errorf("without a place:\n%s", out)
 	}
 }

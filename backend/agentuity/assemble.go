@@ -252,6 +252,7 @@ func (p *poll) finish() {
 		p.regionsDown()
 		p.regionsInTrouble()
 		p.hubWords()
+		p.noteLoad()
 	}
 	unlisted := slices.ContainsFunc(s.regions, func(r *region) bool { return r.err == nil && r.full.done.IsZero() })
 	p.r.Partial = unlisted || p.partial && s.polls <= firstPolls || p.unswept()

@@ -50,7 +50,7 @@ type hubSession struct {
 // joinHub makes the client of the Hub.
 func (s *Source) joinHub(base string) error {
 	base = strings.TrimSuffix(trimSlash(base), "/api")
-	p, err := s.place(base, wire.NewBudget(max(s.opt.RequestsPerSec*hubShare, 1), s.deps.Now))
+	p, err := s.place(base, wire.NewBudget(s.hubPerSecond(), s.deps.Now))
 	if err != nil {
 		return err
 	}
@@ -61,6 +61,9 @@ func (s *Source) joinHub(base string) error {
 	s.hub.place = p
 	return nil
 }
+
+// hubPerSecond is the request budget of the Hub.
+func (s *Source) hubPerSecond() float64 { return max(s.opt.RequestsPerSec*hubShare, 1) }
 
 // trusted reports whether a Hub that an answer names gets the key: it is below an allowed domain, or where a region is.
 func (s *Source) trusted(raw string) bool {

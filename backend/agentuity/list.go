@@ -18,7 +18,8 @@ const (
 	endedEvery = time.Minute
 	maxPages   = 1000
 	perPage    = time.Second // a list of many pages is read less often
-	mostBack   = 20          // how often one reading goes back a page
+	liveFilter = "live=true"
+	mostBack   = 20 // how often one reading goes back a page
 )
 
 func trimSlash(s string) string { return strings.TrimRight(s, "/") }
@@ -49,7 +50,7 @@ type walk struct {
 }
 
 func newRegion(name string, p *place, full time.Duration) *region {
-	r := &region{name: name, place: p, live: list{filter: "live=true", every: liveEvery}, full: list{every: full}}
+	r := &region{name: name, place: p, live: list{filter: liveFilter, every: liveEvery}, full: list{every: full}}
 	for _, status := range []string{"failed", "terminated"} {
 		r.ended = append(r.ended, &list{filter: "status=" + status, every: endedEvery, newest: true})
 	}
@@ -170,14 +171,10 @@ func (l *list) finish(now time.Time) {
 		l.whole = false
 		l.changed = backend.Textf("the list changed while it was read: %d of %d sandboxes came; it is read again", seen, w.total)
 	}
-	every := l.every
+	every := l.rest(w.pages)
 	if !l.whole {
-		every /= 2
+		every = max(every/2, time.Duration(w.pages)*perPage)
 	}
-	if l.filter == "live=true" && w.pages > slowPages {
-		every = liveSlow
-	}
-	every = max(every, time.Duration(w.pages)*perPage)
 	l.next = now.Add(every - every/10)
 }
 

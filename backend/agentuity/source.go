@@ -65,6 +65,7 @@ type Source struct {
 	where    map[backend.ID]*region // of several regions: which has a sandbox
 	moved    map[backend.ID]*region // which region another one named for a sandbox
 	hubAt    string                 // the base of the Hub
+	load     load
 }
 
 // region is one region's sandbox service.
