@@ -153,7 +153,8 @@ actions = ["rescue"]
 	run := func(args ...string) string {
 		var stdout, stderr bytes.Buffer
 		p := testProgram(time.Now)
-		p.Stdout, p.Stderr, p.Getenv = &stdout, &stderr, func(string) string { return "" }
+		p.Stdout, p.Stderr = &stdout, &stderr
+		p.Getenv = func(name string) string { return map[string]string{"TOKEN": "key-1", "ACT": "key-2"}[name] }
 		if code := p.Run(t.Context(), append([]string{"config", "check", "--offline"}, args...)); code != 0 {
 			t.Errorf("%v: exit code %d\n%s%s", args, code, &stdout, &stderr)
 		}
