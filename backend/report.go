@@ -21,6 +21,13 @@ type Report struct {
 	// Phase is when a nudge was sent, as the line says: right after a resume, or as a follow-up; empty: not told.
 	Phase Safe `json:"phase,omitzero"`
 	Text  Safe `json:"text"`
+	// Command is what could not begin, or what ran; empty: the line does not name it. GoodAt is the time of the newest line
+	// before it that shows a command which ran in the same session, zero: none was read. Changed is a command between the two that
+	// removed, moved or replaced the working directory, at ChangedAt.
+	Command   Safe      `json:"command,omitzero"`
+	GoodAt    time.Time `json:"good_at,omitzero"`
+	Changed   Safe      `json:"changed,omitzero"`
+	ChangedAt time.Time `json:"changed_at,omitzero"`
 	// Where is the file of the line; empty: it came from a program or a container.
 	Where Safe `json:"where,omitzero"`
 }
@@ -39,6 +46,8 @@ const (
 	ReportNoCheckpoint   ReportKind = "no-checkpoint"    // a suspended sandbox has no checkpoint to resume from
 	ReportResumeRefused  ReportKind = "resume-refused"   // a resume was refused, which may pass
 	ReportJoin           ReportKind = "join"             // a line names a session and its sandbox
+	ReportNotStarted     ReportKind = "not-started"      // a command could not begin in a sandbox, see NotStartedText
+	ReportCommandRan     ReportKind = "command-ran"      // after such a line one ran in the same session
 )
 
 // Suspicious reports whether a report is a reason to look at the sandbox.
@@ -46,7 +55,7 @@ func (k ReportKind) Suspicious() bool {
 	switch k {
 	case ReportNudgeFailed, ReportNotReconnected, ReportUnknownSession, ReportDriverTimeout:
 		return true
-	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin:
+	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin, ReportNotStarted, ReportCommandRan:
 	}
 	return false
 }

@@ -32,11 +32,12 @@ type lineAnalyser struct {
 	now   time.Time // when this poll began
 	wrote map[string]lastWritten
 
-	events  []backend.Event
-	reports []backend.Report
-	joined  map[backend.ID]backend.Report // the newest join that was reported of each session
-	seen    lineStats                     // of this poll
-	ever    lineStats                     // since the start
+	events   []backend.Event
+	reports  []backend.Report
+	commands sandboxCommands
+	joined   map[backend.ID]backend.Report // the newest join that was reported of each session
+	seen     lineStats                     // of this poll
+	ever     lineStats                     // since the start
 }
 
 type lineStats struct {
@@ -145,6 +146,7 @@ func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement
 		r.at = stamp
 	}
 	r.part = of.of(data, &r)
+	a.commands.gather(data, &r, of)
 	a.take(r, data, size, cut, p)
 }
 
@@ -176,6 +178,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	p1 := f.pattern
 	if p1 == nil || p1.class != ClassHub {
 		a.join(data, at)
+	}
+	if p1 == nil || p1.class != ClassNotStarted {
+		a.commandRan(&r, data, at)
 	}
 	if p1 == nil && !marked {
 		if k.session != "" && r.ownError() {
@@ -225,6 +230,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		if !said.Session.IsZero() || backend.IsTrace(string(r.session)) {
 			r.session = []byte(said.Session.Raw())
 		}
+	}
+	if p1.class == ClassNotStarted && !a.notStarted(&r, at) {
+		return
 	}
 	if p1.event {
 		a.event(p1, r, at)

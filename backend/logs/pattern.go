@@ -12,7 +12,8 @@ import (
 type Class string
 
 // The classes of lines. A rollup stands for the suppressed lines of another class, rejections unless it says
-// otherwise; a note is an event and counts nothing; a line of a hub is a report about a sandbox or a session; a line of memory says how many bytes the process uses, beside what
+// otherwise; a note is an event and counts nothing; a line of a hub and one of a command that did
+// not start are reports about a sandbox or a session; a line of memory says how many bytes the process uses, beside what
 // else it says.
 const (
 	ClassEvictionExhausted Class = "eviction-exhausted"
@@ -31,6 +32,7 @@ const (
 	ClassMemory            Class = "memory"
 	ClassLimitKill         Class = "limit-kill"
 	ClassHub               Class = "hub"
+	ClassNotStarted        Class = "not-started"
 	ClassNote              Class = "note"
 )
 
@@ -70,7 +72,7 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricWrites, true
 	case ClassLimitKill:
 		return backend.MetricLimitKills, true
-	case ClassMemory, ClassNote, ClassHub:
+	case ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return "", false
 }
@@ -169,7 +171,7 @@ func (c Class) level() logLevel {
 	case ClassRead, ClassWrite, ClassMemory, ClassNote:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
-		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassLimitKill, ClassHub:
+		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassLimitKill, ClassHub, ClassNotStarted:
 	}
 	return levelWarn
 }
@@ -180,7 +182,7 @@ func (c Class) accuses() bool {
 	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassTmpdirCloseFailed:
 		return true
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub:
+		ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return false
 }
@@ -216,7 +218,7 @@ func (t *patterns) evidence(r *record) bool {
 		return false
 	}
 	switch f.class {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 		return false
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
 		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassTmpdirCloseFailed:
@@ -244,7 +246,7 @@ func (t *patterns) match(p *pattern, r *record) (at int, said bool) {
 	if l != levelNone && l < p.level || !t.writtenBy(p, r) {
 		return -1, false
 	}
-	said = said || t.saidByAgent(p, text, at) || r.output || r.tool && p.tier == tierError && !p.inError
+	said = said || t.saidByAgent(p, text, p.begin(text, at)) || r.output || r.tool && p.tier == tierError && !p.inError
 	if said && p.speaker == speakerServer || !said && p.speaker == speakerAgent {
 		return -1, false
 	}

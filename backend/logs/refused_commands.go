@@ -90,7 +90,7 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 		return p.causeIn(line, line)
 	case ClassWorkspaceFailed, ClassWorkspaceEvicted:
 		return r.told(line)
-	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub:
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return line
 }

@@ -1,0 +1,172 @@
+package logs
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"time"
+
+	"sandglass/backend"
+)
+
+// notStartedLines are what the sandbox SDK of Cloudflare writes of commands that could not begin (cloudflare/sandbox-sdk#288).
+// The command stands in the message, so that the agent's words are in it by its nature.
+func notStartedLines() []pattern {
+	return []pattern{{
+		name: "sandbox-not-started", contains: backend.MarkNotStarted, class: ClassNotStarted, tier: tierError,
+		meaning: "a command could not begin in a sandbox", inError: true, quoted: true, event: true,
+		hits: []string{
+			`Error: Failed to execute command 'ls -la' in session 'sandbox-demo': Unknown Error, TODO`,
+			`{"level":"error","msg":"tool failed","err":{"name":"CommandError","message":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}}`,
+			`{"level":"error","message":"Unknown Error, TODO","sessionId":"sandbox-demo"}`,
+		},
+		misses: []string{
+			`{"level":30,"msg":"tool done","output":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`,
+			`{"level":30,"msg":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`,
+		},
+	}}
+}
+
+// begin is where the message of a line begins that holds what the pattern looks for at a place.
+func (p *pattern) begin(text []byte, at int) int {
+	if p.class != ClassNotStarted {
+		return at
+	}
+	if i := bytes.Index(text[:at], commandHead); i >= 0 { // the command that follows is the agent's by its nature
+		return i
+	}
+	return at
+}
+
+// sandboxCommands remembers, by session of the sandbox SDK, what its lines say of the commands before one that could not begin.
+type sandboxCommands struct {
+	known map[string]*sandboxSession
+	open  *openCommand
+}
+
+type sandboxSession struct {
+	goodAt    time.Time // the newest line that shows a command which ran
+	changedAt time.Time // a later command that removed, moved or replaced the working directory
+	changed   backend.Safe
+	failing   bool
+}
+
+// openCommand is the head of a message whose command has several lines.
+type openCommand struct {
+	of    *lineage
+	r     record
+	text  []byte
+	lines int
+}
+
+const (
+	maxSandboxSessions = 2000
+	maxCommandLines    = 60
+	maxCommandBytes    = 16 << 10
+	// workRoot is the working directory of a sandbox of the SDK.
+	workRoot = "/workspace"
+)
+
+var (
+	commandHead = []byte("Failed to execute command '")
+	exitCode    = regexp.MustCompile(`(?:^|[^\\])"?\bexit_?[cC]ode"?\s*[:=]\s*"?-?\d`)
+)
+
+// gather puts the message of a command with several lines together: at its end r is the whole, with the time and the fields of
+// its first line.
+func (s *sandboxCommands) gather(data []byte, r *record, of *lineage) {
+	if o := s.open; o != nil && o.of == of && !bytes.Contains(data, commandHead) {
+		o.text = append(append(o.text, '\n'), data...)
+		o.lines++
+		ended := bytes.Contains(data, []byte(backend.MarkNotStarted))
+		switch {
+		case !r.plain, o.lines > maxCommandLines, len(o.text) > maxCommandBytes:
+			s.open = nil
+		case ended:
+			whole := o.r
+			whole.message, whole.part = o.text, part{}
+			*r, s.open = whole, nil
+		}
+		return
+	}
+	if i := bytes.Index(data, commandHead); i >= 0 && r.plain && !r.part.continues && !bytes.Contains(data[i:], []byte("' in session '")) {
+		head := *r
+		head.message, head.session, head.level = bytes.Clone(r.message), bytes.Clone(r.session), bytes.Clone(r.level)
+		head.errText, head.workspace, head.sandbox, head.command = nil, nil, nil, nil
+		s.open = &openCommand{of: of, r: head, text: bytes.Clone(data)}
+	}
+}
+
+// session is what is known of one, which is made where there is room.
+func (s *sandboxCommands) session(name string) *sandboxSession {
+	x := s.known[name]
+	if x == nil {
+		if s.known == nil || len(s.known) >= maxSandboxSessions {
+			s.known = map[string]*sandboxSession{}
+		}
+		x = &sandboxSession{}
+		s.known[name] = x
+	}
+	return x
+}
+
+// commandRan notes a line of a session of the sandbox SDK that shows a command which ran, or that changed the working directory.
+func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
+	if !bytes.HasPrefix(r.session, []byte(backend.SessionPrefix)) || r.part.continues {
+		return
+	}
+	if len(r.command) > 0 && backend.ChangesRoot(string(r.command), workRoot) {
+		x := a.commands.session(string(r.session))
+		x.changedAt, x.changed = at, a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)
+	}
+	if !exitCode.Match(data) {
+		return
+	}
+	x := a.commands.session(string(r.session))
+	if at.After(x.goodAt) {
+		x.goodAt = at
+	}
+	if x.failing && len(a.reports) < maxReports {
+		x.failing = false
+		a.reports = append(a.reports, a.ofSession(backend.ReportCommandRan, string(r.session), at,
+			backend.Report{Command: a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)}))
+	}
+}
+
+// notStarted reports a command that could not begin. It is false for a line that names no session.
+func (a *lineAnalyser) notStarted(r *record, at time.Time) bool {
+	said := r.message
+	if !bytes.Contains(said, []byte(backend.MarkNotStarted)) {
+		said = r.errText
+	}
+	command, session, _ := backend.NotStartedText(string(said))
+	session, command = cmp.Or(session, string(r.session)), cmp.Or(command, string(r.command))
+	if session == "" || len(session) > maxWhere || len(a.reports) >= maxReports {
+		return false
+	}
+	r.session = []byte(session)
+	x := a.commands.session(session)
+	out := backend.Report{Command: a.cleaner.Clean(command[:min(len(command), maxSample)], sampleRunes)}
+	if !x.goodAt.After(at) {
+		out.GoodAt = x.goodAt
+	}
+	if !x.changedAt.IsZero() && !x.changedAt.Before(x.goodAt) && !x.changedAt.After(at) {
+		out.Changed, out.ChangedAt = x.changed, x.changedAt
+	}
+	x.failing = true
+	out.Text = a.cleaner.Clean(string(said[:min(len(said), maxSample)]), sampleRunes)
+	a.reports = append(a.reports, a.ofSession(backend.ReportNotStarted, session, at, out))
+	return true
+}
+
+// ofSession completes a report about a session of the sandbox SDK.
+func (a *lineAnalyser) ofSession(kind backend.ReportKind, session string, at time.Time, out backend.Report) backend.Report {
+	out.Source, out.Kind, out.At, out.Where = a.source, kind, at, a.where()
+	if id, err := backend.NewID(session); err == nil {
+		out.Session = id
+	}
+	if box, is := backend.SandboxOfSession(session); is {
+		out.Sandbox = box
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package logs
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// TestACommandThatCouldNotBegin: whom such a line is about, with the command, which may have several lines, and its secrets masked.
+func TestACommandThatCouldNotBegin(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		lines                     []string
+		session, sandbox, command string
+	}{
+		"text":       {[]string{`2026-01-01T12:00:00Z ERROR Failed to execute command 'ls -la' in session 'sandbox-demo': Unknown Error, TODO`}, "sandbox-demo", "demo", "ls -la"},
+		"once":       {[]string{`ERROR Failed to execute command 'pwd' in session 'sandbox-sandbox-x': Unknown Error, TODO`}, "sandbox-sandbox-x", "sandbox-x", "pwd"},
+		"no sandbox": {[]string{`ERROR Failed to execute command 'pwd' in session 'default': Unknown Error, TODO`}, "default", "", "pwd"},
+		"quotes":     {[]string{`ERROR Failed to execute command 'printf '%s' 'eA==' | base64 -d > '/tmp/x.txt'' in session 'sandbox-demo': Unknown Error, TODO`}, "sandbox-demo", "demo", `printf '%s' 'eA==' | base64 -d > '/tmp/x.txt'`},
+		"lines": {[]string{`2026-01-01T12:00:00Z ERROR Failed to execute command 'cat <<EOF`, `password=hunter2hunter2`, `EOF' in session 'sandbox-demo': Unknown Error, TODO`},
+			"sandbox-demo", "demo", "cat <<EOF password=‹masked› EOF"},
+		"undated lines": {[]string{`Error: Failed to execute command 'a`, `b' in session 'sandbox-demo': Unknown Error, TODO`}, "sandbox-demo", "demo", "a b"},
+		"after another": {[]string{`Error: Failed to execute command 'a`, `Error: Failed to execute command 'c' in session 'sandbox-demo': Unknown Error, TODO`}, "sandbox-demo", "demo", "c"},
+		"JSON": {[]string{`{"level":"error","msg":"failed","err":{"message":"Failed to execute command 'a\nb' in session 'sandbox-demo': Unknown Error, TODO","code":"COMMAND_EXECUTION_ERROR"}}`},
+			"sandbox-demo", "demo", "a b"},
+		"bare": {[]string{`{"level":"error","message":"Unknown Error, TODO","sessionId":"sandbox-demo","command":"make"}`}, "sandbox-demo", "demo", "make"},
+	} {
+		_, r := lines(t, nil, x.lines...)
+		if len(r.Reports) != 1 || len(r.Events) != 1 {
+			t.Errorf("%s: %d reports and %d events", name, len(r.Reports), len(r.Events))
+			continue
+		}
+		got := r.Reports[0]
+		if got.Kind != backend.ReportNotStarted || got.Session.Raw() != x.session || got.Sandbox.Raw() != x.sandbox {
+			t.Errorf("%s: %s of session %q, sandbox %q", name, got.Kind, got.Session.Raw(), got.Sandbox.Raw())
+		}
+		if is := strings.Join(strings.Fields(strings.ReplaceAll(got.Command.String(), "␊", " ")), " "); is != x.command {
+			t.Errorf("%s: command %q, want %q", name, is, x.command)
+		}
+	}
+	for _, line := range []string{`Unknown Error, TODO`, `{"level":30,"msg":"tool done","sessionId":"sandbox-demo","output":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`} {
+		if _, r := lines(t, nil, line); len(r.Reports)+len(r.Events) > 0 {
+			t.Errorf("reported: %s", line)
+		}
+	}
+}
+
+// TestTheOnsetOfCommandsThatCannotBegin: it lies after the newest command that ran in the same session; what removed the working
+// directory in between is told, and a command of another session tells nothing.
+func TestTheOnsetOfCommandsThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	good := func(at, session, command string) string {
+		return `{"time":"` + at + `","level":"info","msg":"exec","sessionId":"` + session + `","command":"` + command + `","exitCode":0}`
+	}
+	bad := func(at string) string {
+		return `{"time":"` + at + `","level":"error","msg":"Failed to execute command 'ls' in session 'sandbox-demo': Unknown Error, TODO"}`
+	}
+	_, r := lines(t, nil, good("2026-01-01T12:00:00Z", "sandbox-demo", "ls"), good("2026-01-01T12:00:10Z", "sandbox-demo", "rm -rf /workspace"),
+		good("2026-01-01T12:00:20Z", "sandbox-other", "ls"), bad("2026-01-01T12:00:30Z"), good("2026-01-01T12:00:40Z", "sandbox-other", "ls"), good("2026-01-01T12:00:50Z", "sandbox-demo", "pwd"))
+	if len(r.Reports) != 2 || r.Reports[0].Kind != backend.ReportNotStarted || r.Reports[1].Kind != backend.ReportCommandRan {
+		t.Fatalf("%+v", r.Reports)
+	}
+	onset, ran := r.Reports[0], r.Reports[1]
+	if d := onset.At.Sub(onset.GoodAt); onset.GoodAt.IsZero() || d < 0 || d > 20*time.Second {
+		t.Errorf("the newest good command is of %v, the failure of %v", onset.GoodAt, onset.At)
+	}
+	if onset.Changed.String() != "rm -rf /workspace" || onset.ChangedAt.IsZero() {
+		t.Errorf("changed by %q at %v", onset.Changed, onset.ChangedAt)
+	}
+	if ran.Command.String() != "pwd" || ran.Sandbox.Raw() != "demo" {
+		t.Errorf("ran: %+v", ran)
+	}
+}

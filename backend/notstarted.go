@@ -1,0 +1,56 @@
+package backend
+
+import (
+	"regexp"
+	"strings"
+)
+
+// MarkNotStarted ends what the sandbox SDK of Cloudflare writes of a command that could not begin, whatever the command was
+// (cloudflare/sandbox-sdk#288).
+const MarkNotStarted = "Unknown Error, TODO"
+
+// notStarted is the whole message, notStartedEnd the last line of one whose command has several.
+var (
+	notStarted    = regexp.MustCompile(`(?s)Failed to execute command '(.*)' in session '([^'\n]{1,128})': ` + MarkNotStarted)
+	notStartedEnd = regexp.MustCompile(`(?:^|')? in session '([^'\n]{1,128})': ` + MarkNotStarted)
+)
+
+// NotStartedText reads such a message: the command and the session that it names, each empty where it does not.
+func NotStartedText(raw string) (command, session string, ok bool) {
+	if !strings.Contains(raw, MarkNotStarted) {
+		return "", "", false
+	}
+	if m := notStarted.FindStringSubmatch(raw); m != nil {
+		return m[1], m[2], true
+	}
+	if m := notStartedEnd.FindStringSubmatch(raw); m != nil {
+		return "", m[1], true
+	}
+	return "", "", true
+}
+
+// SessionPrefix stands before the id of a sandbox in the name of the session that its SDK makes for it.
+const SessionPrefix = "sandbox-"
+
+// SandboxOfSession is the sandbox that a session of the SDK belongs to. The prefix is taken away once: an id may begin with it.
+func SandboxOfSession(session string) (ID, bool) {
+	rest, is := strings.CutPrefix(session, SessionPrefix)
+	id, err := NewID(rest)
+	return id, is && err == nil
+}
+
+// rootChange is a command that removes, moves or replaces a directory.
+var rootChange = regexp.MustCompile(`(?:^|[;&|({\s"'])(?:rm|rmdir|mv|ln|unlink)\s[^;&|\n]*?(/[^\s;&|'")}]+)(?:$|[\s;&|'")}])(?:\s*(/[^\s;&|'")}]+))?`)
+
+// ChangesRoot reports whether a command removes, moves or replaces the directory root itself, not what is below it.
+func ChangesRoot(command, root string) bool {
+	root = strings.TrimRight(root, "/")
+	for _, m := range rootChange.FindAllStringSubmatch(command, 32) {
+		for _, path := range m[1:] {
+			if strings.TrimRight(path, "/") == root {
+				return true
+			}
+		}
+	}
+	return false
+}
