@@ -124,7 +124,7 @@ func (c *Client) Open(ctx context.Context) backend.Value[bool] {
 }
 
 // OpenWarning is what an open bridge means.
-const OpenWarning = backend.Literal("the bridge answers without a key: whoever knows its address can run commands in every sandbox; set SANDBOX_API_KEY in its Worker")
+const OpenWarning = backend.Literal("the bridge answers without a key: all who know its address can run commands in every sandbox; set SANDBOX_API_KEY in its Worker")
 
 // mostPages bounds the pages of one list.
 const mostPages = 50
