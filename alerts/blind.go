@@ -203,7 +203,7 @@ func lacking(st *fleet.State, in backend.Input, source string) backend.Safe {
 		return backend.Textf("no log source speaks about %s; Helix writes no log lines unless a Logger is configured", id)
 	case backend.InputEvictions:
 		return backend.Textf("no metrics source speaks about %s; Helix counts evictions only where WorkspaceMetrics is implemented", id)
-	case backend.InputRegistry, backend.InputSessions, backend.InputContainers, backend.InputPlatform, backend.InputTmpdirs, backend.InputHost:
+	case backend.InputRegistry, backend.InputSessions, backend.InputContainers, backend.InputPlatform, backend.InputCapacity, backend.InputTmpdirs, backend.InputHost:
 	}
 	return backend.Textf("no source reports %s of %s", inputNoun(in), id)
 }

@@ -159,6 +159,7 @@ const (
 	InputSessions     Input = "session list"
 	InputContainers   Input = "container state"
 	InputPlatform     Input = "cloud sandboxes"
+	InputCapacity     Input = "platform capacity"
 	InputEvictions    Input = "eviction metrics"
 	InputEvictionLogs Input = "eviction log lines"
 	InputRejections   Input = "rejection log lines"
@@ -170,7 +171,7 @@ const (
 // OfFramework reports whether only an agent framework reports the input: its registries, metrics, logs and references.
 func (in Input) OfFramework() bool {
 	switch in {
-	case InputContainers, InputPlatform, InputTmpdirs, InputHost:
+	case InputContainers, InputPlatform, InputCapacity, InputTmpdirs, InputHost:
 		return false
 	case InputRegistry, InputSessions, InputEvictions, InputEvictionLogs, InputRejections, InputRefs:
 	}

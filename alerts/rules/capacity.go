@@ -27,6 +27,7 @@ func capacityDefaults() *CapacityOptions {
 
 func (o *CapacityOptions) build() (alerts.Rule, error) {
 	r := &capacity{base: o.base("capacity", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), warn: o.Warn, over: o.Over.Std(), refused: o.Refused, limit: o.Limit, provider: o.Provider}
+	r.meta.Alone = alerts.Alone{Input: backend.InputCapacity, Sees: backend.Text("how full the applications of a cloud platform are,")}
 	return r, cmp.Or(
 		share("warn", o.Warn),
 		atLeast("refused", o.Refused, 1),
@@ -138,6 +139,7 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 		seen[key] = true
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
+	out = append(out, r.pools(env, known, seen)...)
 	return append(out, unmentioned(env, known, seen)...)
 }
 

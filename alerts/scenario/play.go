@@ -295,7 +295,7 @@ func listedBy(in backend.Input) (kind backend.Kind, known bool) {
 		return backend.KindSession, true
 	case backend.InputContainers:
 		return backend.KindSandbox, true
-	case backend.InputPlatform, backend.InputEvictions, backend.InputEvictionLogs, backend.InputRejections, backend.InputTmpdirs, backend.InputHost, backend.InputRefs:
+	case backend.InputPlatform, backend.InputCapacity, backend.InputEvictions, backend.InputEvictionLogs, backend.InputRejections, backend.InputTmpdirs, backend.InputHost, backend.InputRefs:
 		return "", true
 	}
 	return "", false

@@ -120,7 +120,7 @@ func (p *poll) pool(a *app) {
 // finish adds the words about the source.
 func (p *poll) finish() {
 	s := p.s
-	p.r.Inputs = append(p.r.Inputs, backend.InputContainers)
+	p.r.Inputs = append(p.r.Inputs, backend.InputContainers, backend.InputCapacity)
 	if s.appsSaid != "" {
 		p.problem(backend.Key{}, backend.ErrInvalid, s.base+"/containers/applications", "the list of applications: "+s.appsSaid)
 	}

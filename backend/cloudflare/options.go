@@ -57,7 +57,7 @@ func Kind() backend.SourceKind {
 			}
 			return newSource(o, deps)
 		}).
-		WithSample(firstSource).Delivering(backend.InputContainers)
+		WithSample(firstSource).Delivering(backend.InputContainers, backend.InputCapacity)
 }
 
 var (

@@ -1,0 +1,64 @@
+package rules
+
+import (
+	"cmp"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// pools judges how full the applications of cloud platforms are, by what the platforms count. An application without a limit,
+// or of which the platform does not tell how many run, is not judged.
+func (r *capacity) pools(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool) []alerts.Found {
+	var out []alerts.Found
+	for _, h := range env.State.Sources {
+		for i := range h.Pools {
+			x := &h.Pools[i]
+			key := backend.Key{Kind: backend.KindSource, Source: h.Key.Source, ID: backend.MustID(h.Key.Source + "/" + cmp.Or(backend.Clean(x.ID.Raw(), 100), x.Name).String())}
+			if seen[key] {
+				continue
+			}
+			v := r.pool(env, h, x)
+			r.began(env, &fill{}, alerts.NoteAs[shortNote](known.Note(key)), &v)
+			if v.Outcome != alerts.True && known.Finding(key) == "" {
+				continue
+			}
+			seen[key] = true
+			out = append(out, alerts.Found{Key: key, Verdict: v})
+		}
+	}
+	return out
+}
+
+// pool judges one application.
+func (r *capacity) pool(env *alerts.Env, h *fleet.SourceHealth, x *backend.Pool) alerts.Verdict {
+	if v, gap := gapOf(env, h.Key.Source); gap {
+		return v
+	}
+	used, counted := x.Used.Get()
+	limit, limited := x.Limit.Get()
+	if !counted || !limited || limit < 1 || !atShare(float64(used), r.warn, float64(limit)) {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	at := env.Ours(x.At)
+	v := alerts.Verdict{
+		Outcome: alerts.True, Source: h.Key.Source, Runbook: "7", Provider: backend.Clean(h.Kind, 60), Confirmed: at,
+		Cause: backend.Textf("%s is nearly full", x.Name), Fingerprint: alerts.Fingerprint("nearly full") + "-" + x.Name.String(),
+		Evidence: []alerts.Evidence{{Text: backend.Textf("%d of %d instances of %s run, as the platform counts (warning from %s %%)", used, limit, x.Name, number(100*r.warn)),
+			Value: backend.Known(float64(used) / float64(limit)), Unit: "share", Source: h.Key.Source, At: env.Display(at)}},
+	}
+	if used >= limit {
+		v.Cause, v.Fingerprint = backend.Textf("%s has no instance left", x.Name), alerts.Fingerprint("no instance left")+"-"+x.Name.String()
+		v.Severity = worse(r.meta.Severity)
+	}
+	if waiting := x.Starting.Or(0); waiting > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s of %s: the platform counts them as starting", plural(waiting, "instance"), x.Name),
+			Value: backend.Known(float64(waiting)), Unit: "instances", Source: h.Key.Source, At: env.Display(at)})
+	}
+	if !x.Rollout.IsEmpty() {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("rollout %s goes on: old and new instances run side by side", x.Rollout), Source: h.Key.Source, At: env.Display(at)})
+	}
+	v.Detail = v.Cause
+	return v
+}
