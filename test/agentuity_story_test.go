@@ -10,6 +10,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/demo"
 )
 
 // told are the alerts that fire or may soon, but for those that are parts of others.
@@ -127,5 +128,39 @@ func TestAgentuityStoriesAreToldApart(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWhyOfEachPartNamesTheContradiction asks about the session, the sandbox, the job and an execution of the zombie: each answer,
+// as text and in JSON, names the same alert and the full ids of all of them.
+func TestWhyOfEachPartNamesTheContradiction(t *testing.T) {
+	t.Parallel()
+	w := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "zombie"}, func(config string) string { return config })
+	check := w.run(2, `reported idle, but its mount is gone`, "check")
+	alert := regexp.MustCompile(`critical contradiction on agentuity, .*alert ([0-9a-f]{10})`).FindStringSubmatch(check)
+	if alert == nil {
+		t.Fatalf("no alert in\n%s", check)
+	}
+	box := regexp.MustCompile(`lists coder-session \((sbx_[0-9a-f]{60})\)`).FindStringSubmatch(check)[1]
+	session := regexp.MustCompile(`session (codesess_[0-9a-f]{12}) as error`).FindStringSubmatch(check)[1]
+	executions, jobs := w.subjects("executions", "coder-session queued"), w.subjects("jobs", "coder-session running")
+	for _, ids := range [][]string{executions, jobs} {
+		for i, id := range ids {
+			ids[i] = id[strings.IndexByte(id, '/')+1:]
+		}
+	}
+	if len(executions) != 2 || len(jobs) != 1 {
+		t.Fatalf("executions %q, jobs %q", executions, jobs)
+	}
+	all := slices.Concat([]string{alert[1], box, session}, executions, jobs)
+	for _, id := range slices.Concat([]string{session, box, "coder-session"}, executions, jobs) {
+		for _, format := range []string{"text", "json"} {
+			told := strings.Join(strings.Fields(w.run(0, "", "why", id, "-o", format)), "")
+			for _, want := range all {
+				if !strings.Contains(told, want) {
+					t.Errorf("why %s -o %s does not name %s", id, format, want)
+				}
+			}
+		}
 	}
 }

@@ -7,8 +7,14 @@ import (
 	"sandglass/views/theme"
 )
 
+// hasCloudName reports whether a cloud platform gives a sandbox a name beside its id, which its own commands ask for.
+func hasCloudName(b *backend.Sandbox) bool { return !b.Region.IsEmpty() && !b.Name.IsEmpty() }
+
 // cloud writes what only cloud platforms say of a sandbox.
 func (w *writer) cloud(b *backend.Sandbox) {
+	if hasCloudName(b) {
+		w.text("id", b.Key.Safe())
+	}
 	w.text("region", b.Region)
 	w.text("organisation", b.Org)
 	w.text("runtime", b.Runtime)

@@ -83,6 +83,9 @@ func (w *writer) sandboxSpans(b *backend.Sandbox) []kit.Span {
 	if b.Observed.IsKnown() {
 		spans = append(spans, normal("  "), w.state(set.Columns[set.Column("observed")].Cell(b, w.f.Snapshot)))
 	}
+	if hasCloudName(b) {
+		spans = append(spans, dim("  "+b.Key.Safe().String()))
+	}
 	return append(spans, dim("  "+b.Key.Source))
 }
 

@@ -51,6 +51,9 @@ func (w *writer) work(e backend.Worker, kind backend.Safe) {
 	} else if !x.Sandbox.IsZero() {
 		w.sandboxNamed(x.Sandbox)
 	}
+	if k, owned := backend.Owner(e); owned {
+		w.worksOf("Beside it, what waits first", m.Key, k)
+	}
 	w.history(m)
 	w.extra("Other fields", x.Extra)
 	w.raw(m)
@@ -85,6 +88,11 @@ const mostWork = 10
 
 // workIn lists the executions and jobs of a sandbox, or of a session and its sandboxes: what waits first.
 func (w *writer) workIn(of ...backend.Key) {
+	w.worksOf("Executions and jobs, what waits first", backend.Key{}, of...)
+}
+
+// worksOf lists executions and jobs under a head, but for one.
+func (w *writer) worksOf(head string, but backend.Key, of ...backend.Key) {
 	type piece struct {
 		worker backend.Worker
 		order  float64
@@ -92,7 +100,7 @@ func (w *writer) workIn(of ...backend.Key) {
 	var all []piece
 	for _, k := range of {
 		for e := range partsOf(w.f.State, k) {
-			if x, ok := e.(backend.Worker); ok {
+			if x, ok := e.(backend.Worker); ok && e.EntityMeta().Key != but {
 				all = append(all, piece{x, workOrder(x.AsWork()).Num})
 			}
 		}
@@ -101,7 +109,7 @@ func (w *writer) workIn(of ...backend.Key) {
 		return
 	}
 	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(b.order, a.order) })
-	w.Head("Executions and jobs, what waits first")
+	w.Head(head)
 	for _, x := range all[:min(len(all), mostWork)] {
 		w.to(x.worker.EntityMeta().Key)
 		w.Field(string(x.worker.EntityMeta().Key.Kind), w.workRow(x.worker)...)
