@@ -31,16 +31,23 @@ type world struct {
 	clock  *backendtest.Clock
 	url    string
 	state  string
+	had    int // entries of each directory before
 	mu     sync.Mutex
 	routes map[string]func(*http.Request) (int, string)
 	asked  []string
 }
 
-func (w *world) SandboxBase(backend.ID) (base, org string)           { return w.url, "org_1" }
-func (w *world) RegionBases() []string                               { return []string{w.url} }
-func (w *world) HubBase() (base, org string, err error)              { return w.url, "org_1", nil }
-func (w *world) RegionStep(named string) string                      { return "step for region " + named }
-func (w *world) Directory() string                                   { return "/home/agentuity" }
+func (w *world) SandboxBase(backend.ID) (base, org string) { return w.url, "org_1" }
+func (w *world) RegionBases() []string                     { return []string{w.url} }
+func (w *world) HubBase() (base, org string, err error)    { return w.url, "org_1", nil }
+func (w *world) RegionStep(named string) string            { return "step for region " + named }
+func (w *world) Directory() string                         { return "/home/agentuity" }
+
+// SawFiles tells that each directory had w.had entries an hour ago.
+func (w *world) SawFiles(_ backend.ID, entries int, _ time.Time) (had int, since time.Time, lost bool) {
+	return w.had, w.clock.Now().Add(-time.Hour), entries < w.had/2
+}
+
 func (w *world) ID() string                                          { return "agentuity" }
 func (w *world) Poll(context.Context) (r backend.Reading, err error) { return r, nil }
 
@@ -165,6 +172,32 @@ func TestResumeIsVerified(t *testing.T) {
 	}
 	if _, err = w.do(actions.Resume, "paused"); !isChanged(err) {
 		t.Errorf("another status than planned: %v", err)
+	}
+}
+
+// TestAHomeThatIsEmptyAfterAResume is no success: most of its files are gone (agentuity/sdk#1161). A probe says the same where the
+// sandbox slept since, and else that it works.
+func TestAHomeThatIsEmptyAfterAResume(t *testing.T) {
+	w := newWorld(t)
+	w.had = 4
+	w.status("suspended")
+	w.setFunc("POST /sandbox/"+boxID+"/resume", func(*http.Request) (int, string) {
+		w.status("idle")
+		return 200, `{"success":true}`
+	})
+	w.set("GET /fs/list/"+boxID, 200, `{"success":true,"data":{"files":[{"path":".env"}]}}`)
+	w.sample("GET /sandbox/sandboxes/"+boxID+"/executions", "healthy_executions")
+	done, err := w.do(actions.Resume, "suspended")
+	if err == nil || done.Proved || done.Observed[1].Kind != backend.FailFilesystemMissing || !strings.Contains(err.Error(), "/home/agentuity has 1 entry, and had 4 before it slept") {
+		t.Errorf("resumed: %+v %v", done, err)
+	}
+	w.set("POST /sandbox/"+boxID+"/execute", 200, `{"success":true,"data":{"executionId":"exe_1","status":"completed","exitCode":0}}`)
+	for ago, want := range map[time.Duration]backend.Outcome{time.Minute: backend.OutcomeFailed, 2 * time.Hour: backend.OutcomeOK} {
+		w.set("GET /sandbox/sandboxes/"+boxID+"/events", 200, `{"success":true,"data":{"events":[{"eventId":"e","type":"suspend","createdAt":"`+w.clock.Now().Add(-ago).UTC().Format(time.RFC3339)+`"}]}}`)
+		done, err = w.do(actions.Probe, "idle")
+		if v, _ := (backend.Observation{Verdicts: done.Observed}).Of(backend.PlaneList); err != nil || v.Outcome != want {
+			t.Errorf("suspended %s ago: %+v %v", ago, v, err)
+		}
 	}
 }
 

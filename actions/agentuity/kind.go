@@ -34,6 +34,8 @@ type platform interface {
 	RegionStep(named string) string
 	// Directory is the directory that shows whether a filesystem is there.
 	Directory() string
+	// SawFiles notes how many entries that directory of a sandbox has; most of them are gone where it had many more before.
+	SawFiles(id backend.ID, entries int, at time.Time) (had int, since time.Time, lost bool)
 }
 
 // Kind is what can be done to sources of kind "agentuity".

@@ -23,7 +23,7 @@ func (c *client) verified(ctx context.Context, t actions.Target, accepted backen
 	status := c.control(ctx, t.Key.ID, wakeWithin)
 	done.Observed = append(done.Observed, status)
 	if status.Outcome == backend.OutcomeOK {
-		list := c.list(ctx, t.Key.ID)
+		list := c.list(ctx, t.Key.ID, func(time.Time) bool { return true })
 		done.Observed = append(done.Observed, list, c.queue(ctx, t.Key.ID))
 		if list.Outcome == backend.OutcomeOK {
 			done.Proved = true
@@ -109,8 +109,9 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// list lists one directory of a live sandbox.
-func (c *client) list(ctx context.Context, id backend.ID) backend.Verdict {
+// list lists one directory of a live sandbox. slept tells whether it slept since a time: that most of its files are gone is a failure
+// only then.
+func (c *client) list(ctx context.Context, id backend.ID, slept func(since time.Time) bool) backend.Verdict {
 	began := c.now()
 	dir := c.factory.source.Directory()
 	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown}
@@ -127,6 +128,9 @@ func (c *client) list(ctx context.Context, id backend.ID) backend.Verdict {
 			n++
 		}
 		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("%s has %s", c.clean(dir, 200), backend.Counted(n, "entry", "entries"))
+		if had, since, lost := c.factory.source.SawFiles(id, n, v.At); lost && slept(since) {
+			v.Outcome, v.Kind, v.What = backend.OutcomeFailed, backend.FailFilesystemMissing, backend.Textf("%s, and had %d before it slept", v.What, had)
+		}
 		return v
 	}
 	v.Evidence = []backend.Safe{backend.Clean(c.said(r), 400)}
@@ -181,7 +185,10 @@ func (c *client) probe(ctx context.Context, t actions.Target, _ *reply) (actions
 	status := add(c.control(ctx, t.Key.ID, 0))
 	list := backend.Verdict{}
 	if status.Outcome == backend.OutcomeOK {
-		list = add(c.list(ctx, t.Key.ID))
+		list = add(c.list(ctx, t.Key.ID, func(since time.Time) bool {
+			at, known := c.suspendedAt(ctx, t)
+			return known && at.After(since)
+		}))
 	}
 	exec := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeNotTried, What: backend.Text("not run: a step before it did not pass"), At: c.now()}
 	if list.Outcome == backend.OutcomeOK {

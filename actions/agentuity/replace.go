@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -33,7 +34,7 @@ func (c *client) replace(ctx context.Context, t actions.Target, record *reply) (
 	}
 	status := c.control(ctx, id, wakeWithin)
 	if status.Outcome == backend.OutcomeOK {
-		list := c.list(ctx, id)
+		list := c.list(ctx, id, func(time.Time) bool { return false })
 		done.Proved = list.Outcome == backend.OutcomeOK
 		done.Text = backend.Textf("%s; %s; %s", done.Text, status.What, list.What)
 	} else {

@@ -144,6 +144,7 @@ func (p *poll) judge(b *box) {
 	p.judgeNudges(b)
 	p.judgeDriver(b)
 	p.judgeCommands(b)
+	p.judgeFiles(b)
 }
 
 // judgeCommands takes a command that ended since a failure for what it proves: commands run again, and the directory is worth

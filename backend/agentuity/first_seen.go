@@ -84,6 +84,7 @@ func (s *Source) bookmarks(now time.Time) []backend.Bookmark {
 	})
 	out = append(out[:min(len(out), maxMarks)], s.readMarks(now)...)
 	out = append(out, s.joinMarks()...)
+	out = append(out, s.fileMarks()...)
 	if !s.newest.IsZero() {
 		out = append(out, backend.Bookmark{File: markEvents, Sizes: []backend.SizeAt{{At: s.newest}}})
 	}

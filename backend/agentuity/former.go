@@ -108,4 +108,5 @@ func (s *Source) forget(key backend.ID, status string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.moved, key)
+	delete(s.filesOf, key)
 }

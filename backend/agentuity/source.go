@@ -59,12 +59,13 @@ type Source struct {
 	asked    string
 	alerting map[backend.ID]bool // sandboxes
 	visible  map[backend.ID]bool
-	reread   map[backend.ID]bool    // sandboxes to be read by their own route in the next poll
-	watched  map[backend.ID]bool    // sessions that alert or are looked at
-	reports  []backend.Report       // what logs say, newest last
-	where    map[backend.ID]*region // of several regions: which has a sandbox
-	moved    map[backend.ID]*region // which region another one named for a sandbox
-	hubAt    string                 // the base of the Hub
+	reread   map[backend.ID]bool      // sandboxes to be read by their own route in the next poll
+	watched  map[backend.ID]bool      // sessions that alert or are looked at
+	reports  []backend.Report         // what logs say, newest last
+	where    map[backend.ID]*region   // of several regions: which has a sandbox
+	moved    map[backend.ID]*region   // which region another one named for a sandbox
+	filesOf  map[backend.ID]filesSeen // what directories held when they were last found whole, by this or a former process
+	hubAt    string                   // the base of the Hub
 	load     load
 }
 
@@ -109,10 +110,8 @@ type box struct {
 	hasRead              [3]bool   // executions, jobs, events: read in a turn that the budget cut short
 	asked                time.Time // when its region and organisation were last asked for
 	place                string    // what was answered then
-	// entries is how many entries its directory had when it was last listed.
-	entries   int
-	entriesAt time.Time
-	refusedAt time.Time // since when its directory could not be listed, zero: it could
+	listed               filesSeen // when this process last listed its directory
+	refusedAt            time.Time // since when its directory could not be listed, zero: it could
 }
 
 func newSource(o *Options, deps backend.Deps) (*Source, error) {
@@ -123,7 +122,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{},
-		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, moved: map[backend.ID]*region{}, readOf: map[backend.ID]time.Time{}, formers: map[backend.ID][]string{}, reread: map[backend.ID]bool{}, started: deps.Now()}
+		sessions: map[backend.ID]*hubSession{}, saidOf: map[backend.ID]saidJoin{}, seen: map[string]time.Time{}, used: map[string]bool{}, moved: map[backend.ID]*region{}, filesOf: map[backend.ID]filesSeen{}, readOf: map[backend.ID]time.Time{}, formers: map[backend.ID][]string{}, reread: map[backend.ID]bool{}, started: deps.Now()}
 	if o.CLIProfile != "" {
 		name, file := profileFile(o.CLIProfile, o.CLIConfigDir, deps.Getenv)
 		s.profile = &profile{name: name, file: file, now: deps.Now}
@@ -238,7 +237,7 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 			}
 		} else if rest, is := strings.CutPrefix(m.File, markSaid); is {
 			s.recallJoin(rest, m.Sizes[0].At, at)
-		} else {
+		} else if !s.recallFiles(m.File, m.Sizes[0]) {
 			s.seen[m.File] = at
 			s.former(m.File)
 		}

@@ -252,6 +252,9 @@ func (p *poll) listDirectory(b *box) job {
 			if p.s.claims != nil {
 				p.s.claims.Tell(p.s.listClaim(b), v)
 			}
+			if v.Outcome == backend.OutcomeOK {
+				b.listed.at = at
+			}
 		}
 	}
 }
@@ -290,12 +293,7 @@ func (p *poll) listVerdict(b *box, a *answer, f *failure) backend.Verdict {
 		}
 		b.refusedAt = time.Time{}
 		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("%s has %s", dir, backend.Counted(n, "entry", "entries"))
-		if b.entries >= manyEntries && n <= b.entries/manyEntries && b.woke.After(b.entriesAt) { // agentuity/sdk#1161
-			v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailFilesystemMissing
-			v.What = backend.Textf("%s has %s, and had %d before it slept", dir, backend.Counted(n, "entry", "entries"), b.entries)
-			return v
-		}
-		b.entries, b.entriesAt = n, p.now
+		b.listed.entries = n
 		return v
 	}
 	v.Evidence = []backend.Safe{p.clean(f.said(), 400), backend.Textf("looked at because: %s", b.suspect.why)}
