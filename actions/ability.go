@@ -52,6 +52,8 @@ type Part struct {
 	// ReadsItself says that the TargetReader reads the targets from the backend. Otherwise it judges the console's State, and a
 	// run waits for a reading that is at most 5 s old before it asks.
 	ReadsItself bool
+	// Longest is how long one target may take; 0: two minutes.
+	Longest time.Duration
 	// Undo is what undoes it under this configuration; empty: what the Spec says.
 	Undo string
 	// Open makes the effect. It is called by a run of a confirmed plan, and only there; the acting credential is read here

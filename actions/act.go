@@ -175,7 +175,7 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 // do carries out one effect. What was begun is finished, whatever ends meanwhile; an effect that breaks off or does not
 // come back leaves its target unknown and ends the run.
 func (r *Run) do(ctx context.Context, effect Effect, t Target) (Done, error) {
-	acting, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestEffect)
+	acting, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(longestEffect, r.ability.Part.Longest))
 	defer cancel()
 	type came struct {
 		done Done

@@ -16,6 +16,7 @@ const (
 	StepFailed   StepResult = "failed"
 	StepUnknown  StepResult = "unknown" // it was tried, and the answer tells nothing
 	StepNotTried StepResult = "not tried"
+	StepStarting StepResult = "starting" // it is waited for; told while an effect is under way only
 )
 
 // Step is one thing that an effect of several steps tried.

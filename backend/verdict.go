@@ -64,6 +64,7 @@ const (
 	FailExecStuckQueued   FailureKind = "exec-stuck-queued"
 	FailExecTimeout       FailureKind = "exec-timeout"
 	FailServerFrozen      FailureKind = "process-server-frozen"
+	FailServerDir         FailureKind = "server-directory-missing" // that of the server which starts commands, not of the commands
 	FailFilesystemMissing FailureKind = "filesystem-missing"
 	FailGone              FailureKind = "gone"
 	FailAsleep            FailureKind = "asleep" // asleep or paused: no command can run
@@ -77,7 +78,7 @@ const (
 // FailureKinds lists all kinds.
 func FailureKinds() []FailureKind {
 	return []FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailControl5xx, FailExecStuckQueued,
-		FailExecTimeout, FailServerFrozen, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint, FailResumeRefused}
+		FailExecTimeout, FailServerFrozen, FailServerDir, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint, FailResumeRefused}
 }
 
 // String returns the kind as a person reads it.
@@ -118,7 +119,7 @@ func (v *Verdict) Leaves(failed *Verdict) bool {
 	if !v.Passive || v.Outcome != OutcomeOK || v.Plane != failed.Plane || failed.Passive || failed.Outcome != OutcomeFailed || failed.Past {
 		return false
 	}
-	return !slices.Contains([]FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailFilesystemMissing, FailServerFrozen}, failed.Kind)
+	return !slices.Contains([]FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailFilesystemMissing, FailServerFrozen, FailServerDir}, failed.Kind)
 }
 
 // First is when it was first found as far as it tells: Since, or At.

@@ -71,7 +71,7 @@ func TestEffectsHaveOnePath(t *testing.T) {
 			return true
 		})
 	}
-	if want := []string{"actions/agentuity", "actions/docker", "actions/operator", "actions/tmpdir"}; !slices.Equal(slices.Sorted(maps.Keys(kinds)), want) {
+	if want := []string{"actions/agentuity", "actions/cloudflare", "actions/docker", "actions/operator", "actions/tmpdir"}; !slices.Equal(slices.Sorted(maps.Keys(kinds)), want) {
 		t.Errorf("effects were found in %v, want %v: name the new one here", slices.Sorted(maps.Keys(kinds)), want)
 	}
 	if !maps.Equal(calls, map[string]int{"actions/act.go": 1}) {

@@ -18,6 +18,7 @@ import (
 	"sandglass/actions"
 	agentuityact "sandglass/actions/agentuity"
 	"sandglass/actions/audit"
+	cloudflareact "sandglass/actions/cloudflare"
 	dockeract "sandglass/actions/docker"
 	"sandglass/actions/operator"
 	tmpdiract "sandglass/actions/tmpdir"
@@ -53,7 +54,7 @@ func kinds() []backend.SourceKind {
 }
 
 func effects() []actions.Kind {
-	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind(), agentuityact.Kind()}
+	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind(), agentuityact.Kind(), cloudflareact.Kind()}
 }
 
 // TestTheProgramIsMains holds that these tests run the program that main makes.

@@ -228,7 +228,7 @@ func counts(v *backend.Verdict) bool {
 	case backend.FailGone:
 		return true
 	case "", backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailMountGone,
-		backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailFilesystemMissing:
+		backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailServerDir, backend.FailFilesystemMissing:
 	}
 	return v.Plane != backend.PlaneControl
 }
@@ -368,6 +368,7 @@ var faults = map[backend.FailureKind]backend.Literal{
 	backend.FailExecStuckQueued:   "its commands stay queued",
 	backend.FailExecTimeout:       "a command in it did not end",
 	backend.FailServerFrozen:      "its main process is frozen",
+	backend.FailServerDir:         "the working directory of its control server is missing",
 	backend.FailFilesystemMissing: "its filesystem is missing",
 	backend.FailGone:              "it is gone",
 	backend.FailUnauthorised:      "its user may not enter its working directory",

@@ -256,7 +256,7 @@ func emptiedBy(v backend.Verdict) bool {
 	case "": // an answer of its own words, or one that a former version kept
 		text := strings.ToLower(v.What.String())
 		return strings.Contains(text, "workspace") || strings.Contains(text, "directory") || strings.Contains(text, "mount")
-	case backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailGone,
+	case backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailServerDir, backend.FailGone,
 		backend.FailAsleep, backend.FailWaking, backend.FailUnauthorised, backend.FailThrottled, backend.FailNoCheckpoint, backend.FailResumeRefused:
 	}
 	return false

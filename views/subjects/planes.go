@@ -67,6 +67,7 @@ func failureBrief(k backend.FailureKind) backend.Safe {
 		backend.FailExecStuckQueued:   backend.Text("queue stuck"),
 		backend.FailExecTimeout:       backend.Text("no end"),
 		backend.FailServerFrozen:      backend.Text("frozen"),
+		backend.FailServerDir:         backend.Text("no server dir"),
 		backend.FailFilesystemMissing: backend.Text("no filesystem"),
 		backend.FailGone:              backend.Text("gone"),
 		backend.FailUnauthorised:      backend.Text("not permitted"),

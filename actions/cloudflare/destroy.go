@@ -1,0 +1,93 @@
+package cloudflare
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/cloudflare/bridge"
+	"sandglass/backend/fleet"
+)
+
+// destroy removes a sandbox. The bridge answers 204 also when the removal failed: only what lists it can show the result.
+func (c *client) destroy(ctx context.Context, _ actions.Target, id string) (actions.Done, error) {
+	before, errBefore := c.pool(ctx)
+	call, err := bridge.Destroy(id)
+	if err != nil {
+		return actions.Done{}, err
+	}
+	a, err := c.send(ctx, call, c.factory.first)
+	switch {
+	case err != nil:
+		return actions.Done{}, lost(err)
+	case a.problem != nil && a.status >= 500 && a.status != 503:
+		return actions.Done{}, &actions.UncertainError{Err: errors.New(c.said(a.problem))}
+	case a.problem != nil:
+		return actions.Done{}, errors.New(c.said(a.problem))
+	}
+	done := actions.Done{Text: backend.Text("the bridge answered, which it does also when nothing was destroyed")}
+	if c.factory.ops.Prefix != "" {
+		return c.ended(ctx, done, id), nil
+	}
+	if after, err := c.pool(ctx); err == nil && errBefore == nil {
+		done.Notes = append(done.Notes, backend.Textf("the bridge had %s in use before and has %d now; others come and go, so that this proves nothing",
+			backend.Counted(before.Assigned, "container", "containers"), after.Assigned))
+	}
+	return done, nil
+}
+
+// stop asks the container to end, through the operator route.
+func (c *client) stop(ctx context.Context, _ actions.Target, id string) (actions.Done, error) {
+	call, err := c.factory.ops.Stop(id)
+	if err != nil {
+		return actions.Done{}, err
+	}
+	a, err := c.send(ctx, call, c.factory.next)
+	switch {
+	case err != nil:
+		return actions.Done{}, lost(err)
+	case a.problem != nil && a.status >= 500 && a.status != 501 && a.status != 503:
+		return actions.Done{}, &actions.UncertainError{Err: errors.New(c.said(a.problem))}
+	case a.problem != nil:
+		return actions.Done{}, errors.New(c.said(a.problem))
+	}
+	return c.ended(ctx, actions.Done{Text: backend.Text("the operator route accepted it")}, id), nil
+}
+
+// ended looks for a while, through the operator routes, whether the container of a sandbox ended.
+func (c *client) ended(ctx context.Context, done actions.Done, id string) actions.Done {
+	for end := c.factory.now().Add(c.factory.ended); ; {
+		b, err := c.box(ctx, id)
+		if runs, known := b.Runs(); errors.Is(err, errNoBox) {
+			done.Proved, done.Text = true, backend.Text("the bridge assigns it no container any more")
+			return done
+		} else if err == nil && known && !runs {
+			done.Proved, done.Text = true, backend.Textf("its object is %s", c.clean(b.State, 60))
+			return done
+		}
+		if c.factory.now().After(end) || !sleep(ctx, c.factory.ended/20) {
+			return done
+		}
+	}
+}
+
+// endedVerifier waits until a reading shows that a sandbox ended or is listed no more.
+type endedVerifier struct{}
+
+// Verify judges by later readings.
+func (endedVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+	b := s.Sandbox(t.Key)
+	switch {
+	case b == nil:
+		return actions.Gone(t, issued, s)
+	case !s.ReadAt(&b.Meta).After(issued):
+		return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Text("it was not read since")}
+	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead:
+		return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("it is reported %s", b.Reported)}
+	case b.Class == backend.SandboxUnknown:
+		return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Text("nothing here shows whether it runs: operator routes would")}
+	}
+	return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Textf("it is still reported %s", b.Reported)}
+}

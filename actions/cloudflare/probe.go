@@ -1,0 +1,283 @@
+package cloudflare
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/cloudflare/bridge"
+)
+
+// examination is one look at a sandbox, plane by plane. Each command runs once, but for the first one where the answer says that
+// nothing was begun.
+type examination struct {
+	c       *client
+	id      string
+	session string // never used before; removed at the end
+	opened  bool   // a command was sent in it
+	runs    bool   // it is known to run: then no answer is a fault
+	found   []backend.Verdict
+	planes  []backend.Safe // how commands began, way by way
+	link    string         // where /workspace leads, if it is a link to nothing
+	exec    backend.Verdict
+}
+
+// probe looks at a sandbox.
+func (c *client) probe(ctx context.Context, t actions.Target, id string) (actions.Done, error) {
+	x := c.examine(ctx, id, fact(t, factRuns) == runsYes)
+	return x.concluded()
+}
+
+// concluded is the result. A probe in which nothing of the sandbox worked or failed proves nothing.
+func (x *examination) concluded() (actions.Done, error) {
+	done := actions.Done{Observed: x.found, Steps: steps(x.found)}
+	o := backend.Observation{Verdicts: backend.MergeVerdicts(x.found)}
+	done.Text = o.What()
+	if done.Proved = len(o.Failed()) > 0 || !o.StatusOnly(); !done.Proved {
+		return done, fmt.Errorf("it proved nothing: %s", done.Text)
+	}
+	return done, nil
+}
+
+// steps are verdicts as the steps of a result.
+func steps(found []backend.Verdict) []actions.Step {
+	o := backend.Observation{Verdicts: backend.MergeVerdicts(found)}
+	var out []actions.Step
+	for _, plane := range backend.Planes() {
+		v, tried := o.Of(plane)
+		s := actions.Step{Name: backend.Clean(plane.String(), 40), Plane: plane, Result: actions.StepNotTried, Said: v.What}
+		switch {
+		case !tried && (plane == backend.PlaneQueue || plane == backend.PlaneDriver):
+			continue // it has none
+		case v.Outcome == backend.OutcomeOK:
+			s.Result, s.Took = actions.StepOK, v.Took
+		case v.Outcome == backend.OutcomeFailed:
+			s.Result, s.Took = actions.StepFailed, v.Took
+		case v.Outcome == backend.OutcomeUnknown:
+			s.Result, s.Took = actions.StepUnknown, v.Took
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// examine runs true without a session; if that works, lists and reads; if not, tries a new session to tell why.
+func (c *client) examine(ctx context.Context, id string, runs bool) *examination {
+	x := &examination{c: c, id: id, runs: runs, session: newSession()}
+	if p, err := c.pool(ctx); err == nil {
+		x.add(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true,
+			What: backend.Textf("the bridge has %s in use", backend.Counted(p.Assigned, "container", "containers"))})
+	}
+	a, err := c.first(ctx, id)
+	switch {
+	case err == nil && a.ran.OK():
+		x.exec = x.add(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, What: backend.Text("true ran in /workspace"), Took: a.took})
+		x.list(ctx)
+		return x
+	case err == nil && a.ran.Exit.IsKnown():
+		code, _ := a.ran.Exit.Get()
+		x.exec = x.add(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Took: a.took, Evidence: x.answers(&a),
+			What: backend.Textf("true ended with exit code %d", code)})
+		return x
+	case err == nil && a.problem != nil && a.problem.Cause != bridge.CauseSpawn && a.problem.Cause != bridge.CauseUnknownError:
+		x.exec = x.add(x.refused(&a))
+		return x
+	}
+	x.planes = append(x.planes, x.way("no session", &a, err))
+	x.why(ctx, a, err)
+	x.leave(ctx)
+	return x
+}
+
+// newSession is the id of a session that was never used.
+func newSession() string { return "sandglass-" + strings.ToLower(rand.Text()) }
+
+func (x *examination) add(v backend.Verdict) backend.Verdict {
+	v.At = x.c.factory.now()
+	x.found = append(x.found, v)
+	return v
+}
+
+// answers is what a command or the bridge said, as evidence.
+func (x *examination) answers(a *answer) []backend.Safe {
+	var out []backend.Safe
+	if a.problem != nil {
+		out = append(out, backend.Clean(x.c.said(a.problem), 400))
+	}
+	if text := strings.TrimSpace(a.ran.Stderr); text != "" {
+		out = append(out, x.c.clean(text, 300))
+	}
+	return out
+}
+
+// refused is the verdict of a request that did not reach the sandbox: nothing is known of it.
+func (x *examination) refused(a *answer) backend.Verdict {
+	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, What: backend.Clean(x.c.said(a.problem), 400), Took: a.took}
+	switch a.problem.Cause {
+	case bridge.CauseKey:
+		v.Kind = backend.FailUnauthorised
+	case bridge.CauseCeiling, bridge.CauseNoInstance:
+		v.Kind = backend.FailThrottled
+	case bridge.CauseStarting:
+		v.Kind = backend.FailWaking
+	case bridge.CauseOther, bridge.CauseRequest, bridge.CausePool, bridge.CauseUnreachable, bridge.CauseIncompatible, bridge.CauseSpawn,
+		bridge.CauseUnknownError, bridge.CauseFile, bridge.CauseSession, bridge.CauseGone:
+	}
+	return v
+}
+
+// way says how a command began on one way.
+func (x *examination) way(name backend.Literal, a *answer, err error) backend.Safe {
+	switch {
+	case err != nil:
+		return backend.Textf("%s: no answer: %s", backend.Text(name), x.c.clean(err.Error(), 160))
+	case a.problem != nil:
+		return backend.Textf("%s: did not begin: %s", backend.Text(name), x.c.clean(a.problem.Text, 200))
+	case !a.ran.Exit.IsKnown() && !a.ran.Began():
+		return backend.Textf("%s: no end within %s", backend.Text(name), backend.Age(a.took))
+	case !a.ran.OK():
+		code, known := a.ran.Exit.Get()
+		if !known {
+			return backend.Textf("%s: began, and no end came: %s", backend.Text(name), x.c.clean(a.ran.Stderr, 160))
+		}
+		return backend.Textf("%s: ended with exit code %d: %s", backend.Text(name), code, x.c.clean(a.ran.Stderr, 160))
+	}
+	if at := x.c.clean(a.ran.Stdout, 200); !at.IsEmpty() {
+		return backend.Textf("%s: runs, in %s", backend.Text(name), at)
+	}
+	return backend.Textf("%s: runs", backend.Text(name))
+}
+
+// inSession runs a command in the session of the look. A working directory is never sent with it.
+func (x *examination) inSession(ctx context.Context, argv ...string) (answer, error) {
+	x.opened = true
+	return x.c.exec(ctx, x.id, bridge.Order{Argv: argv, Session: x.session, Within: commandWithin}, x.c.factory.next)
+}
+
+// leave removes the session. It is of no matter whether there was one.
+func (x *examination) leave(ctx context.Context) {
+	if !x.opened {
+		return
+	}
+	if call, err := bridge.DeleteSession(x.id, x.session); err == nil {
+		_, _ = x.c.send(ctx, call, x.c.factory.next)
+	}
+}
+
+// lookAt tells what stands at /workspace, without the word exit, at which old versions lose the end of a command.
+const lookAt = `if [ -d /workspace ]; then echo directory; elif [ -L /workspace ]; then echo link; readlink /workspace; elif [ -e /workspace ]; then echo other; else echo missing; fi`
+
+// why tells why a command without a session did not begin (cases A to D of cloudflare/sandbox-sdk#288).
+func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
+	pwd, err := x.inSession(ctx, "pwd")
+	x.planes = append(x.planes, x.way("a new session", &pwd, err))
+	silent := func(a *answer, err error) bool { return err != nil || a.problem == nil && !a.ran.Exit.IsKnown() }
+	unknown := func(a *answer) bool { return a.problem != nil && a.problem.Cause == bridge.CauseUnknownError }
+	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Took: plain.took}
+	switch {
+	case unknown(&plain), unknown(&pwd), strings.Contains(pwd.ran.Stderr+pwd.ran.Stdout, bridge.UnknownError):
+		v.Kind, v.What = backend.FailServerDir, backend.Text("the working directory of its control server was removed: every plain command fails, and making /workspace again does not help")
+	case silent(&pwd, err):
+		again, errAgain := x.c.exec(ctx, x.id, bridge.Order{Argv: []string{"pwd"}, Session: x.session + "-2", Within: commandWithin}, x.c.factory.next)
+		x.planes = append(x.planes, x.way("another new session", &again, errAgain))
+		switch {
+		case !silent(&again, errAgain):
+			v.Outcome, v.What = backend.OutcomeUnknown, backend.Text("one command was not answered and the next one was: the connection may have been lost; probe it again")
+		case !x.runs || plainErr == nil && plain.problem != nil && !silent(&plain, plainErr):
+			v.Outcome, v.Kind, v.What = backend.OutcomeUnknown, backend.FailExecTimeout, backend.Text("commands in a new session were not answered, twice")
+		default:
+			v.Kind, v.What = backend.FailServerFrozen, backend.Text("its control server answers nothing: neither a plain command nor one in a new session ended, twice")
+		}
+	case pwd.problem != nil:
+		v.What = backend.Textf("commands begin neither without a session nor in a new one: %s", x.c.clean(pwd.problem.Text, 200))
+	case silent(&plain, plainErr):
+		v.Outcome, v.Kind, v.What = backend.OutcomeUnknown, backend.FailExecTimeout, backend.Text("a command without a session was not answered, one in a new session was")
+	case strings.TrimSpace(pwd.ran.Stdout) == bridge.Root:
+		v.What = backend.Text("commands without a session do not begin although /workspace can be entered: look at disk and memory (df, free) and at its limits")
+	default:
+		x.directory(ctx, &v)
+	}
+	v.Evidence = x.planes
+	x.exec = x.add(v)
+	if v.Kind == backend.FailWorkDirMissing || v.Kind == backend.FailWorkDirDangling || v.Kind == backend.FailWorkDirNoDir {
+		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: v.Kind, What: v.What})
+	}
+}
+
+// directory tells what stands in the place of /workspace where a new session begins elsewhere, and tries the other ways.
+func (x *examination) directory(ctx context.Context, v *backend.Verdict) {
+	given, err := x.c.exec(ctx, x.id, bridge.Order{Argv: []string{"pwd"}, Dir: bridge.Root, Within: commandWithin}, x.c.factory.next)
+	x.planes = append(x.planes, x.way("no session, with cwd /workspace", &given, err))
+	root, err := x.inSession(ctx, "sh", "-c", "cd / && pwd")
+	x.planes = append(x.planes, x.way("a new session, in the root", &root, err))
+	look, err := x.inSession(ctx, "sh", "-c", lookAt)
+	word, rest, _ := strings.Cut(strings.TrimSpace(look.ran.Stdout), "\n")
+	if err != nil || !look.ran.OK() {
+		word = ""
+	}
+	switch word {
+	case "missing":
+		v.Kind, v.What = backend.FailWorkDirMissing, backend.Text("/workspace is missing: no command without a session begins; the container itself is well")
+	case "link":
+		x.link = strings.TrimSpace(rest)
+		v.Kind, v.What = backend.FailWorkDirDangling, backend.Textf("/workspace is a link to %s, which is missing: no command without a session begins", x.c.clean(x.link, 200))
+	case "other":
+		v.Kind, v.What = backend.FailWorkDirNoDir, backend.Text("/workspace is not a directory: no command without a session begins")
+	default:
+		v.What = backend.Text("commands without a session do not begin, and a new session begins elsewhere than in /workspace; what is there could not be looked at")
+	}
+}
+
+// list lists /workspace, and reads the first file that it finds there. An empty answer is no proof: so is that of a missing file.
+func (x *examination) list(ctx context.Context) {
+	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown}
+	a, err := x.c.exec(ctx, x.id, bridge.Order{Argv: []string{"ls", "-1Ap", bridge.Root + "/"}, Within: commandWithin}, x.c.factory.next)
+	v.Took = a.took
+	switch {
+	case err != nil:
+		v.What = x.c.clean(err.Error(), 300)
+	case a.problem != nil:
+		v.What = backend.Clean(x.c.said(a.problem), 400)
+	case a.ran.OK():
+		names := strings.Split(strings.TrimSuffix(a.ran.Stdout, "\n"), "\n")
+		if a.ran.Stdout == "" {
+			names = nil
+		}
+		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("/workspace has %s", backend.Counted(len(names), "entry", "entries"))
+		x.add(v)
+		x.read(ctx, names)
+		return
+	case a.ran.Exit.IsKnown():
+		v.Outcome, v.What, v.Evidence = backend.OutcomeFailed, backend.Text("/workspace cannot be listed"), x.answers(&a)
+	default:
+		v.What = backend.Text("the list of /workspace did not end")
+	}
+	x.add(v)
+}
+
+func (x *examination) read(ctx context.Context, names []string) {
+	for _, name := range names {
+		call, err := bridge.ReadFile(x.id, bridge.Root+"/"+name)
+		if name == "" || strings.HasSuffix(name, "/") || err != nil {
+			continue
+		}
+		v := backend.Verdict{Plane: backend.PlaneRead, Outcome: backend.OutcomeUnknown}
+		a, err := x.c.send(ctx, call, x.c.factory.next)
+		v.Took = a.took
+		switch {
+		case err != nil:
+			v.What = x.c.clean(err.Error(), 300)
+		case a.problem != nil:
+			v.What = backend.Clean(x.c.said(a.problem), 400)
+		case !bridge.ReadContent(a.body).IsKnown():
+			v.What = backend.Text("a file was answered empty, as one that cannot be read is answered too")
+		default:
+			v.Outcome, v.What = backend.OutcomeOK, backend.Text("a file was read")
+		}
+		x.add(v)
+		return
+	}
+}

@@ -1,0 +1,94 @@
+package cloudflare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/cloudflare/bridge"
+)
+
+// keepFile is the file through which the directory is made: the bridge makes the directories above what it writes.
+const keepFile = bridge.Root + "/.keep"
+
+// relink removes a link to nothing and makes the directory in its place; it does nothing where anything else stands there now.
+const relink = `if [ -L /workspace ] && [ ! -e /workspace ]; then rm -- /workspace && mkdir -- /workspace; else echo changed; fi`
+
+// repair makes a missing /workspace again. It looks first, as a probe does, and acts only on the fault that the plan saw.
+func (c *client) repair(ctx context.Context, t actions.Target, id string) (actions.Done, error) {
+	before := c.examine(ctx, id, fact(t, factRuns) == runsYes)
+	observed := actions.Done{Observed: before.found, Steps: steps(before.found)}
+	switch {
+	case before.exec.Outcome == backend.OutcomeOK:
+		return observed, &actions.ChangedError{What: backend.Text("commands run in /workspace: there is nothing to repair")}
+	case string(before.exec.Kind) != fact(t, factFailure) || before.exec.What.String() != fact(t, factLink):
+		return observed, &actions.ChangedError{What: backend.Textf("another fault was found now: %s", before.exec.Said())}
+	}
+	if why := unrepairable(before.exec); !why.IsEmpty() {
+		return observed, fmt.Errorf("nothing was done: %s", why)
+	}
+	err := c.make(ctx, id, before)
+	if err != nil {
+		return observed, err
+	}
+	after := c.examine(ctx, id, true)
+	done, err := after.concluded()
+	switch {
+	case err != nil:
+		return done, fmt.Errorf("/workspace was made, but whether commands run in it is not known: %w", err)
+	case after.exec.Outcome != backend.OutcomeOK:
+		return done, fmt.Errorf("/workspace was made, and commands fail all the same: %s", after.exec.Said())
+	}
+	for i := range done.Observed {
+		if v := &done.Observed[i]; v.Plane == backend.PlaneExec {
+			v.Evidence = append(slices.Clone(before.planes[:min(len(before.planes), backend.MaxEvidence-1)]), backend.Text("after mkdir, no session: runs"))
+		}
+	}
+	done.Text = backend.Text("/workspace is there again, empty: true ran in it")
+	done.Notes = append(done.Notes, backend.Text("the old files are gone; open sessions stay in the removed directory until cd /workspace"))
+	return done, nil
+}
+
+// make makes the directory.
+func (c *client) make(ctx context.Context, id string, x *examination) error {
+	if x.exec.Kind == backend.FailWorkDirDangling {
+		a, err := c.unlink(ctx, id)
+		switch {
+		case err != nil:
+			return lost(err)
+		case a.problem != nil:
+			return fmt.Errorf("the link was not removed: %s", c.said(a.problem))
+		case !a.ran.Exit.IsKnown():
+			return &actions.UncertainError{Err: errors.New("the command that replaces the link did not end")}
+		case !a.ran.OK():
+			return fmt.Errorf("the link could not be replaced: %s", c.clean(a.ran.Stderr, 300))
+		case a.ran.Stdout != "":
+			return &actions.ChangedError{What: backend.Text("/workspace is no link to nothing any more")}
+		}
+		return nil
+	}
+	call, err := bridge.WriteFile(id, keepFile, []byte("made by sandglass repair\n"))
+	if err != nil {
+		return err
+	}
+	a, err := c.send(ctx, call, c.factory.next)
+	switch {
+	case err != nil:
+		return lost(err)
+	case a.problem != nil && a.status >= 500 && a.status != 503:
+		return &actions.UncertainError{Err: errors.New(c.said(a.problem))}
+	case a.problem != nil:
+		return fmt.Errorf("/workspace was not made: %s", c.said(a.problem))
+	}
+	return nil
+}
+
+// unlink replaces the link, in a session of its own: no other command begins.
+func (c *client) unlink(ctx context.Context, id string) (answer, error) {
+	x := &examination{c: c, id: id, session: newSession()}
+	defer x.leave(ctx)
+	return x.inSession(ctx, "sh", "-c", relink)
+}

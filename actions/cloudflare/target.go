@@ -1,0 +1,125 @@
+package cloudflare
+
+import (
+	"context"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/cloudflare/bridge"
+)
+
+// The facts of a target.
+const (
+	factBridge  = "bridge id"
+	factState   = "state"
+	factRuns    = "runs"
+	factFailure = "failure" // of repair: what the newest probe found
+	factLink    = "link"    // of repair: what it says about a link
+)
+
+// The values of factRuns.
+const (
+	runsYes     = "yes"
+	runsUnknown = "not known"
+)
+
+// targetReader judges sandboxes by the newest State, of which the run waits for a fresh reading.
+type targetReader struct {
+	verb actions.Verb
+	ops  bool // there are operator routes
+}
+
+// Look judges each key.
+func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Candidate {
+	out := make([]actions.Candidate, 0, len(q.Keys))
+	for _, k := range q.Keys {
+		c := actions.Candidate{Key: k, Label: k.Safe(), Name: k.ID.Raw()}
+		b := q.State.Sandbox(k)
+		if b == nil {
+			c.Why, c.Ended = backend.Text("its source does not list it any more"), true
+		} else if why, stale := q.State.StaleWhy(&b.Meta); stale {
+			c.Why, c.Undecided = backend.Textf("what is known of it is old: %v", why), true
+		}
+		if b != nil {
+			l.sandbox(&c, b)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox) {
+	if !b.Name.IsEmpty() {
+		c.Label = b.Name
+	}
+	if !b.Session.IsZero() {
+		c.Owner = backend.Textf("session %s", b.Session.Safe())
+	}
+	runs := runsUnknown
+	if b.Class == backend.SandboxRunning {
+		runs = runsYes
+	}
+	c.Identity = []actions.Fact{{Name: factBridge, Value: b.BridgeID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRuns, Value: runs}}
+	if c.Why.IsEmpty() {
+		c.Why = l.unfit(b)
+	}
+	if l.verb == actions.Repair {
+		exec := execOf(b)
+		c.Identity = append(c.Identity, actions.Fact{Name: factFailure, Value: string(exec.Kind)}, actions.Fact{Name: factLink, Value: exec.What.String()})
+		c.Loses = []backend.Safe{backend.Text("nothing more: the files of /workspace are gone already, and nothing here brings them back")}
+		if exec.Kind == backend.FailWorkDirDangling {
+			c.Loses = []backend.Safe{backend.Textf("the link itself: %s. The files are gone already", exec.What)}
+		}
+		c.Notes = append(c.Notes, backend.Text("sessions that are open stay in the removed directory: cd /workspace there, or begin a new one"))
+	}
+	if runs == runsUnknown && l.verb != actions.Stop {
+		c.Notes = append(c.Notes, backend.Text("nothing says that it runs: where it does not, the first request starts a new, empty container, which is billed"))
+	}
+	switch l.verb {
+	case actions.Destroy, actions.Stop:
+		c.Loses = []backend.Safe{backend.Text("all its files, and what runs in it")}
+		if !l.ops && l.verb == actions.Destroy && b.Container.IsZero() {
+			c.Notes = append(c.Notes, backend.Text("the bridge says 204 also when nothing was destroyed, and nothing here shows the result: operator routes would"))
+		}
+	}
+}
+
+// execOf is what was last observed of commands in the present life of a sandbox.
+func execOf(b *backend.Sandbox) backend.Verdict {
+	o, _ := b.Proved()
+	v, _ := o.Of(backend.PlaneExec)
+	return v
+}
+
+// unfit says why a sandbox is not for the verb; empty: it is.
+func (l targetReader) unfit(b *backend.Sandbox) backend.Safe {
+	switch {
+	case b.BridgeID.IsZero() || !bridge.IsID(b.BridgeID.Raw()):
+		return backend.Text("no id of the bridge is known for it: name its id in sandboxes, or add operator routes; the account API can only show it")
+	case b.Class == backend.SandboxExited, b.Class == backend.SandboxDead, b.Class == backend.SandboxAsleep, b.Class == backend.SandboxRemoving:
+		return backend.Textf("it is reported %s: any request for it would start a new, empty container", b.Reported)
+	}
+	if l.verb == actions.Repair {
+		return unrepairable(execOf(b))
+	}
+	return backend.Safe{}
+}
+
+// unrepairable says why a repair does not help; empty: a missing directory or a link to nothing was found.
+func unrepairable(exec backend.Verdict) backend.Safe {
+	switch {
+	case exec.Kind == backend.FailWorkDirMissing, exec.Kind == backend.FailWorkDirDangling:
+		return backend.Safe{}
+	case exec.Kind == backend.FailServerDir:
+		return backend.Text("the directory of its control server was removed: making /workspace again does not help. Destroy it, and give its image another WORKDIR or a newer SDK")
+	case exec.Kind == backend.FailServerFrozen:
+		return backend.Text("its control server does not answer: no repair gets through; destroy it")
+	case exec.Kind == backend.FailWorkDirNoDir:
+		return backend.Text("something else is where /workspace should be: a repair removes nothing but a link to nothing")
+	case exec.Outcome == backend.OutcomeOK:
+		return backend.Textf("commands ran in it (%s): there is nothing to repair", exec.Said())
+	case exec.Outcome == backend.OutcomeFailed:
+		return backend.Textf("commands fail for another reason than a missing directory: %s", exec.Said())
+	}
+	return backend.Text("which of the faults it has is not known: probe it first")
+}
