@@ -26,6 +26,19 @@ type Event struct {
 	Alert string `json:"alert,omitempty"` // the id of the alert that changed its state
 	Name  string `json:"name"`            // short machine word: die, oom, firing, …
 	Text  Safe   `json:"text"`
+	// Leaves is the class in which the event leaves the sandbox that it is about, empty where it says none. It is for the reading
+	// that brings the event.
+	Leaves SandboxClass `json:"-"`
+}
+
+// Says reports whether the event says that its sandbox is of a class. What ended may be started again, or be on its way out.
+func (e *Event) Says(c SandboxClass) bool {
+	switch c {
+	case SandboxExited, SandboxDead, SandboxRestarting, SandboxRemoving:
+		return e.Leaves == SandboxExited
+	case SandboxUnknown, SandboxCreated, SandboxRunning, SandboxPaused, SandboxAsleep:
+	}
+	return e.Leaves == c
 }
 
 // The names of changes that are none of the fleet's.

@@ -75,5 +75,26 @@ func told(b *backend.Sandbox, e backend.LifecycleEvent, now time.Time) backend.E
 	if !e.Previous.IsEmpty() {
 		text = backend.Textf("%s, was %s", text, e.Previous)
 	}
-	return backend.Event{Kind: backend.EventPlatform, At: now, SourceAt: e.At, Source: b.Key.Source, Subject: b.Key, Name: string(e.Kind), Text: text}
+	return backend.Event{Kind: backend.EventPlatform, At: now, SourceAt: e.At, Source: b.Key.Source, Subject: b.Key, Name: string(e.Kind), Text: text, Leaves: leaves(e)}
+}
+
+// leaves is the class in which an event leaves its sandbox. A resume that is only noted, a move and a corrected record leave it
+// in none that they name.
+func leaves(e backend.LifecycleEvent) backend.SandboxClass {
+	switch e.Kind {
+	case backend.LifecycleCreated:
+		return backend.SandboxCreated
+	case backend.LifecycleStarted:
+		return backend.SandboxRunning
+	case backend.LifecycleResumed:
+		if !e.Deferred.Or(false) {
+			return backend.SandboxRunning
+		}
+	case backend.LifecycleSuspended:
+		return backend.SandboxAsleep
+	case backend.LifecycleDestroyed:
+		return backend.SandboxExited
+	case backend.LifecycleEvacuated, backend.LifecycleCheckpointed, backend.LifecycleReconciled, backend.LifecycleOther:
+	}
+	return ""
 }

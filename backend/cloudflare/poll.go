@@ -185,11 +185,11 @@ func (p *poll) compare(b *box, x *row) {
 	now, started := x.entity.StartedAt.Get()
 	if known && started && now.After(was) {
 		b.fresh = now
-		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventChange, Name: backend.ChangeStart, At: now, Source: p.s.deps.ID, Subject: p.s.keyOf(b),
+		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventChange, Name: backend.ChangeStart, At: now, Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxRunning,
 			Text: backend.Textf("%s: its container started again, on an empty disk", x.entity.Name)})
 	}
 	if code, told := x.entity.ExitCode.Get(); told && !b.entity.ExitCode.IsKnown() {
-		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b),
+		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxExited,
 			Text: backend.Textf("%s: its container ended with exit code %s", x.entity.Name, backend.ExitText(code))})
 	}
 }

@@ -181,9 +181,10 @@ func (s *Source) tell(e lifecycle, id backend.ID, offset time.Duration) backend.
 	out := backend.Event{Kind: backend.EventPlatform, At: e.at.Add(-offset), SourceAt: e.at, Source: s.deps.ID, Subject: s.key(id), Name: word}
 	switch word {
 	case "start":
-		out.Kind = backend.EventChange
+		out.Kind, out.Leaves = backend.EventChange, backend.SandboxRunning
 		out.Text = backend.Textf("container %s started from image %s", name, image)
 	case "die":
+		out.Leaves = backend.SandboxExited
 		out.Text = backend.Textf("container %s ended", name)
 		if e.exitCode != "" {
 			out.Text = backend.Textf("container %s ended with exit code %s", name, s.clean(e.exitCode, 20))
@@ -195,12 +196,16 @@ func (s *Source) tell(e lifecycle, id backend.ID, offset time.Duration) backend.
 	case "rename":
 		out.Text = backend.Textf("container %s was renamed; it was %s", name, s.clean(strings.TrimPrefix(e.labels["oldName"], "/"), 200))
 	case "create":
+		out.Leaves = backend.SandboxCreated
 		out.Text = backend.Textf("container %s was created from image %s", name, image)
 	case "destroy":
+		out.Leaves = backend.SandboxExited
 		out.Text = backend.Textf("container %s was removed", name)
 	case "pause":
+		out.Leaves = backend.SandboxPaused
 		out.Text = backend.Textf("container %s was paused", name)
 	case "unpause":
+		out.Leaves = backend.SandboxRunning
 		out.Text = backend.Textf("container %s goes on after a pause", name)
 	}
 	return out

@@ -18,30 +18,38 @@ const mostStatusEvents = 5
 type statusChange struct {
 	key            backend.Key
 	name, from, to backend.Safe
+	class          backend.SandboxClass // of a sandbox now
 }
 
 // noteStatus notes that an entity has another reported status than before.
 func (s *store) noteStatus(old, next backend.Entity) {
 	from, to := old.StatusWord(), next.StatusWord()
 	if k := next.EntityMeta().Key; from != to && !from.IsEmpty() && !to.IsEmpty() {
-		name := k.Safe()
+		name, class := k.Safe(), backend.SandboxClass("")
 		if b, ok := next.(*backend.Sandbox); ok {
-			name = cmp.Or(b.Name, name)
+			name, class = cmp.Or(b.Name, name), b.Class
 			if old.(*backend.Sandbox).Class == backend.SandboxRunning && b.Class == backend.SandboxRunning {
 				return // idle and running: it begins and ends an execution, which its history tells
 			}
 		}
-		s.statuses = append(s.statuses, statusChange{k, name, from, to})
+		s.statuses = append(s.statuses, statusChange{k, name, from, to, class})
 	}
 }
 
-// tellStatuses adds an event for each change of a reported status that the source itself did not tell of.
+// tellStatuses adds an event for each change of a reported status, unless the newest event that says how its subject is says the
+// same.
 func (s *store) tellStatuses(r *backend.Reading) {
-	told := map[backend.Key]bool{}
+	newest := map[backend.Key]*backend.Event{}
 	for i := range r.Events {
-		told[r.Events[i].Subject] = true
+		e := &r.Events[i]
+		if known := newest[e.Subject]; e.Leaves != "" && (known == nil || !cmp.Or(e.SourceAt, e.At).Before(cmp.Or(known.SourceAt, known.At))) {
+			newest[e.Subject] = e
+		}
 	}
-	all := slices.DeleteFunc(s.statuses, func(c statusChange) bool { return told[c.key] })
+	all := slices.DeleteFunc(s.statuses, func(c statusChange) bool {
+		e := newest[c.key]
+		return e != nil && c.class != "" && e.Says(c.class)
+	})
 	s.statuses = nil
 	by := map[backend.Kind][]statusChange{}
 	for _, c := range all {

@@ -69,7 +69,7 @@ func TestAChangeOfAStatusIsAnEvent(t *testing.T) {
 		t.Errorf("an execution that begins or ends: %s", got)
 	}
 	m.read(nil, listed("a", "paused"), listed("b", "running"))
-	die := backend.Event{Kind: backend.EventPlatform, Source: "d", Subject: boxKey("b"), Name: "die", Text: backend.Text("b died")}
+	die := backend.Event{Kind: backend.EventPlatform, Source: "d", Subject: boxKey("b"), Name: "die", Text: backend.Text("b died"), Leaves: backend.SandboxExited}
 	if got := texts(m.read([]backend.Event{die}, listed("a", "running"), listed("b", "exited"))); got != "die: b died\nstatus: sandbox box-a: running, before paused" {
 		t.Errorf("%s", got)
 	}
@@ -82,6 +82,43 @@ func TestAChangeOfAStatusIsAnEvent(t *testing.T) {
 	st := m.read(nil, down...)
 	if got := texts(st); got != "status: 300 sandboxes: exited, before running" || len(st.Events[0].About) != 100 {
 		t.Errorf("%s", got)
+	}
+}
+
+// A status change is dropped only for an event that says the same: of several, the newest that says how the sandbox is.
+func TestOnlyTheSameWordsReplaceAStatus(t *testing.T) {
+	at := time.Unix(1_770_000_000, 0).UTC()
+	event := func(name string, after time.Duration, leaves backend.SandboxClass) backend.Event {
+		return backend.Event{Kind: backend.EventPlatform, Source: "d", Subject: boxKey("a"), Name: name, At: at, SourceAt: at.Add(after), Text: backend.Text("x"), Leaves: leaves}
+	}
+	const woke = "status: sandbox box-a: running, before asleep"
+	other := event("resumed", 0, backend.SandboxRunning)
+	other.Subject = boxKey("b")
+	for name, c := range map[string]struct {
+		events []backend.Event
+		told   bool
+	}{
+		"none":                           {nil, true},
+		"it says nothing of a state":     {[]backend.Event{event("checkpointed", 0, "")}, true},
+		"it says another state":          {[]backend.Event{event("suspended", 0, backend.SandboxAsleep)}, true},
+		"an older one said the same":     {[]backend.Event{event("suspended", time.Minute, backend.SandboxAsleep), event("resumed", 0, backend.SandboxRunning)}, true},
+		"another sandbox":                {[]backend.Event{other}, true},
+		"it says the same":               {[]backend.Event{event("resumed", 0, backend.SandboxRunning)}, false},
+		"the newest of several says so":  {[]backend.Event{event("suspended", 0, backend.SandboxAsleep), event("resumed", time.Minute, backend.SandboxRunning)}, false},
+		"one that says nothing comes on": {[]backend.Event{event("resumed", 0, backend.SandboxRunning), event("checkpointed", time.Minute, "")}, false},
+	} {
+		m := newMachines()
+		m.read(nil, listed("a", "asleep"))
+		if got := texts(m.read(c.events, listed("a", "running"))); strings.Contains(got, woke) != c.told {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for status, want := range map[string]bool{"exited": false, "dead": false, "restarting": false, "paused": true} {
+		m := newMachines()
+		m.read(nil, listed("a", "running"))
+		if got := texts(m.read([]backend.Event{event("die", 0, backend.SandboxExited)}, listed("a", status))); strings.Contains(got, "before running") != want {
+			t.Errorf("ended, and %s: %q", status, got)
+		}
 	}
 }
 
