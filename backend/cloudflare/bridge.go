@@ -233,7 +233,7 @@ func (s *Source) bridgeRoutes() []backend.Route {
 		out = append(out, backend.Route{Verb: "GET", Target: s.opt.BridgeURL + call.Path, Why: why + "; starts no container"})
 	}
 	get(bridge.Health(), "bindings of the bridge Worker, every "+backend.Age(bridgeEvery))
-	get(bridge.Stats(), "containers of its pool; now and then without the key, to see whether anybody may ask")
+	get(bridge.Stats(), "containers of its pool; now and then without the key, to see whether it is open")
 	if s.opt.OpsPrefix != "" {
 		get(bridge.Ops{Prefix: s.opt.OpsPrefix}.List(""), "its sandboxes, by your own operator routes")
 	}
