@@ -225,6 +225,7 @@ func (x *sandboxPlan) put(e *backend.Sandbox, p *plan, step int) {
 	}
 	x.putHealth(e, p, step, now)
 	x.putObserved(e, step, now)
+	x.putCloud(e, p, step, now)
 	e.MemLimit = backend.NotApplicable[int64]()
 	if x.Limit > 0 {
 		e.MemLimit = backend.Known(int64(x.Limit))

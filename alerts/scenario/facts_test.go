@@ -15,20 +15,23 @@ const everything = `
 rules = ["failed-too-long"]
 [[scenario]]
 name = "everything"
-source = [{ id = "a", inputs = ["workspace registry", "session list", "container state", "scratch directories", "host memory and disk", "persisted refs"], registry = "answers",
+source = [{ id = "a", inputs = ["workspace registry", "session list", "container state", "cloud sandboxes", "scratch directories", "host memory and disk", "persisted refs"], registry = "answers",
   trouble = [{ from = "1m", to = "2m", degraded = "half of it", workspaces_unknown = true, incomplete = true, clock = "90s", problem = "one session is invalid" }] }]
-session = [{ id = "s", tenant = "acme", states = "running", answer = "ok", started = "1h", runtime = "js", version = "7.1", sdk = "0.10", branched_from = "p" }]
+session = [{ id = "s", tenant = "acme", states = "running", answer = "ok", started = "1h", runtime = "js", version = "7.1", sdk = "0.10", branched_from = "p", sandbox = "c1", driver = "none", no_driver = "1m", error = "it did not connect" }]
 workspace = [{ id = "s/box", provider = "docker", states = "failed", attempts = "ok fail", error = "no", attempted = "1m", succeeded = "1m", sandbox = "c1", namespace = "n",
     share_across_sessions = true, inherit_workspaces = true, destroy_on_close = true, sleep_after = "10m", close_timeout = "30s", reset_after = "5m", concurrency = 4, retry_attempts = 3, max_file_size = "10MB" },
   { id = "s/old", states = "open", attempted = "1m", times = "op" }]
 sandbox = [{ id = "c1", session = "s", workspace = "box", name = "box-1", image = "agent:1", provider = "docker", states = "exited", exit_code = 3, oom_killed = true, created = "2h", started = "1h", ended = "1m",
-  restarts = "0 1 2", restart_policy = "always", start_error = "no such file", memory_limit = "512MB", memory = "94", health = "unhealthy", start_period = "30s", log = ["fatal"], observed = "exec:exec-timeout+fs-list:ok" }]
+  restarts = "0 1 2", restart_policy = "always", start_error = "no such file", memory_limit = "512MB", memory = "94", health = "unhealthy", start_period = "30s", log = ["fatal"], observed = "exec:exec-timeout+fs-list:ok",
+    region = "usc", known = "1h", platform = "read", lifecycle = [{ kind = "suspended", ago = "1h", checkpoint = "c" }] },
+  { id = "c2", states = "asleep", region = "usc", reaped = "1h" }]
 execution = [{ id = "s/e", sandbox = "c1", type = "exec", states = "failed", command = "ls", exit_code = 1, error = "no" }]
 job = [{ id = "s/j", states = "completed", command = "watch", exit_code = 0 }]
 host = [{ id = "h", oom_kills = "3" }]
 tmpdir = [{ id = "/tmp/helix-ws-a", states = "held", size = "1MB", changed = "1h" }, { id = "/tmp/helix-ws-b", states = "unreadable" }]
 ref = [{ id = "s/box", provider = "docker", sandboxes = "c1", namespace = "n", schema_version = 3, saved = "1h" }]
 memory = [{ session = "s", limit = "1GB", used = "900" }]
+report = [{ at = "1m", sandbox = "c1", text = "no checkpoint data" }]
 event = [{ at = "1m", name = "rollout", kind = "change", text = "release 7" }]
 count = [{ source = "a", metric = "reads", session = "s", workspace = "box", sandbox = "c1", provider = "docker", each = "1 1 1", sample = "read /x" }]
 [[scenario.expect]]
@@ -42,9 +45,9 @@ func beyond() map[string]string {
 	const views = "no rule reads it; views draw it"
 	const cloud = "worlds with the demo's server of the platform tell it"
 	return map[string]string{
-		"Session.Hub": cloud, "Sandbox.Region": cloud, "Sandbox.Org": cloud, "Sandbox.Runtime": cloud, "Sandbox.JoinedBy": cloud, "Sandbox.JoinedLine": cloud, "Sandbox.Lifecycle": cloud, "Sandbox.LifecycleAt": cloud,
-		"Sandbox.WorkAt": cloud, "Sandbox.ReapedAt": cloud, "Sandbox.Views": cloud, "Sandbox.KnownSince": cloud, "Execution.KnownSince": cloud, "Execution.Driver": cloud, "Execution.Nudge": cloud,
-		"Job.KnownSince": cloud, "Job.Driver": cloud, "Job.Nudge": cloud, "Reading.Reports": cloud,
+		"Sandbox.Org": cloud, "Sandbox.Runtime": cloud, "Sandbox.JoinedBy": cloud, "Sandbox.JoinedLine": cloud,
+		"Sandbox.Views": cloud, "Execution.KnownSince": cloud, "Execution.Driver": cloud, "Execution.Nudge": cloud,
+		"Job.KnownSince": cloud, "Job.Driver": cloud, "Job.Nudge": cloud,
 		"Sandbox.Application": cloud, "Sandbox.ObjectClass": cloud, "Sandbox.Script": cloud, "Sandbox.Container": cloud, "Sandbox.BridgeID": cloud, "Sandbox.Unattributed": cloud,
 		"Sandbox.FreshAt": cloud, "Reading.Pools": cloud,
 		"Meta": "the fleet and the player fill it", "Workspace.Extra": views, "Workspace.Unreadable": "an unreadable entry is _ in its states", "Workspace.LostSuccess": "the fleet fills it",

@@ -65,6 +65,15 @@ func TestFaultsAreErrors(t *testing.T) {
 		"reference of nothing":    {`name = "x"`, "name = \"x\"\nref = [{ id = \"a\" }]", "ref a: its id is session/name"},
 		"event about nothing":     {`name = "x"`, "name = \"x\"\nevent = [{ at = \"0s\", name = \"oom\", about = \"box-9\" }]", `about: there is no "box-9"`},
 		"event of a wrong kind":   {`name = "x"`, "name = \"x\"\nevent = [{ at = \"0s\", name = \"oom\", kind = \"note\" }]", "write platform or change"},
+		"cloud without a region":  {`name = "x"`, "name = \"x\"\nsandbox = [{ id = \"b\", reaped = \"1h\" }]", "give its region"},
+		"no kind of lifecycle":    {`name = "x"`, "name = \"x\"\nsandbox = [{ id = \"b\", region = \"usc\", lifecycle = [{ kind = \"suspend\" }] }]", `"suspend" is no kind of event`},
+		"lifecycle at two times":  {`name = "x"`, "name = \"x\"\nsandbox = [{ id = \"b\", region = \"usc\", lifecycle = [{ kind = \"resumed\", at = \"1m\", ago = \"1m\" }] }]", "give either at or ago"},
+		"platform read oddly":     {`name = "x"`, "name = \"x\"\nsandbox = [{ id = \"b\", region = \"usc\", platform = \"reed\" }]", `"reed" is none of read, unread`},
+		"driver without a hub":    {`name = "x"`, "name = \"x\"\nsession = [{ id = \"s\", driver = \"lead\" }]", "give its sandbox"},
+		"unknown driver":          {`name = "x"`, "name = \"x\"\nsession = [{ id = \"s\", sandbox = \"b\", driver = \"leads\" }]", `"leads" is none of lead, none, unread`},
+		"line of no hub":          {`name = "x"`, "name = \"x\"\nreport = [{ at = \"0s\", sandbox = \"b\", text = \"hello\" }]", "a hub does not write such a line"},
+		"line about nothing":      {`name = "x"`, "name = \"x\"\nreport = [{ at = \"0s\", text = \"no checkpoint data\" }]", "it names neither a session nor a sandbox"},
+		"line after the end":      {`name = "x"`, "name = \"x\"\nreport = [{ at = \"9m\", sandbox = \"b\", text = \"no checkpoint data\" }]", "it never happens"},
 		"event after the end":     {`name = "x"`, "name = \"x\"\nevent = [{ at = \"9m\", name = \"oom\" }]", "it never happens"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,6 +52,7 @@ type Scenario struct {
 	Refs       []Ref       `toml:"ref"`
 	Events     []Event     `toml:"event"`
 	Memories   []Memory    `toml:"memory"`
+	Reports    []Report    `toml:"report"`
 	Restarts   []Restart   `toml:"restart"`
 	Expect     []Expect    `toml:"expect"`
 }
@@ -87,6 +88,7 @@ type Session struct {
 	// Started is how long before the first step it began, zero: not known.
 	Started backend.Duration `toml:"started"`
 	SessionFacts
+	HubFacts
 }
 
 // Workspace is one entry of a session's registry.
@@ -115,6 +117,7 @@ type Sandbox struct {
 	ExitCode  int    `toml:"exit_code"`
 	OOMKilled bool   `toml:"oom_killed"` // once it is exited
 	SandboxFacts
+	CloudFacts
 }
 
 // Count is what a source counts. Exactly one of Counter and Each is given.

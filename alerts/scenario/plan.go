@@ -27,6 +27,7 @@ type plan struct {
 	ref      []refPlan
 	event    []eventPlan
 	memory   []memoryPlan
+	report   []reportPlan
 	off      map[int]int      // restarts: the console stops after the key's step and starts at the value's
 	expect   map[int][]Expect // by step
 	subjects map[string]bool
@@ -36,6 +37,7 @@ type sessionPlan struct {
 	Session
 	key             backend.Key
 	states, answers []string
+	driver          []string
 	ends            int // 0: never
 }
 
@@ -49,6 +51,7 @@ type sandboxPlan struct {
 	Sandbox
 	key              backend.Key
 	states, health   []string
+	platform         []string
 	restarts, memory []sample
 	observed         [][]backend.Verdict
 }
@@ -92,10 +95,16 @@ func makePlan(s *Scenario, known []string) (*plan, error) {
 	p.readWorks(&f)
 	p.readResources(&f)
 	p.readFacts(&f)
+	p.readCloud(&f)
 	p.expectations(&f)
 	for _, e := range p.event {
 		if e.step > p.steps {
 			f.add("event %s at %s: it never happens, nothing is expected after it", e.Name, text(e.At.Std()))
+		}
+	}
+	for _, r := range p.report {
+		if r.step > p.steps {
+			f.add("report at %s: it never happens, nothing is expected after it", text(r.At.Std()))
 		}
 	}
 	p.restarts(&f)

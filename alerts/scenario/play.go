@@ -196,7 +196,7 @@ func (p *player) poll(s *Source, step int) backend.Answer {
 		a.Failure = &backend.Failure{Kind: o.Kind, Text: backend.Clean(cmp.Or(o.Error, string(o.Kind)), 200)}
 		return a
 	}
-	r := &backend.Reading{Source: s.ID, Started: p.now, At: p.now, Inputs: s.Inputs, Counts: append(p.count(s.ID, step), p.zeros(s)...), Events: p.eventsAt(s.ID, step)}
+	r := &backend.Reading{Source: s.ID, Started: p.now, At: p.now, Inputs: s.Inputs, Counts: append(p.count(s.ID, step), p.zeros(s)...), Events: p.eventsAt(s.ID, step), Reports: p.reportsAt(s.ID, step, p.now)}
 	r.Registry, _ = registryWord(at(p.registry[s.ID], step))
 	switch r.Registry {
 	case backend.RegistryAllIdle, backend.RegistryNoRoute, backend.RegistryWrongPath:

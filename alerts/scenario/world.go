@@ -54,7 +54,7 @@ func (w *world) advance(step int, now time.Time) {
 			ended[s.key] = true
 		} else if word := at(s.states, step); word != wordMissing {
 			answer := at(s.answers, step)
-			t.entity = func(m backend.Meta) backend.Entity { return s.entity(m, word, answer, w.plan.Start) }
+			t.entity = func(m backend.Meta) backend.Entity { return s.entity(m, word, answer, w.plan, step) }
 		}
 		w.entities = append(w.entities, t)
 	}
@@ -125,7 +125,7 @@ func (p *plan) class(word string) backend.StateClass {
 	return backend.ClassUnknown
 }
 
-func (s *sessionPlan) entity(m backend.Meta, word, answer string, start time.Time) backend.Entity {
+func (s *sessionPlan) entity(m backend.Meta, word, answer string, p *plan, step int) backend.Entity {
 	e := &backend.Session{Meta: m, Status: backend.Clean(word, 60)}
 	e.Answer, _ = answerWord(answer)
 	switch word {
@@ -136,9 +136,10 @@ func (s *sessionPlan) entity(m backend.Meta, word, answer string, start time.Tim
 	}
 	e.Tenant = backend.Clean(s.Tenant, 60)
 	if s.Started > 0 {
-		e.StartedAt = backend.Known(start.Add(-s.Started.Std()))
+		e.StartedAt = backend.Known(p.Start.Add(-s.Started.Std()))
 	}
 	s.SessionFacts.put(e)
+	s.putHub(e, p, step)
 	return e
 }
 
