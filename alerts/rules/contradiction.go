@@ -128,7 +128,9 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	n.Session, n.Workspace = b.Session, b.Workspace
 	n.observe(b)
 	next := r.signals(env, b, &n)
-	n.Region = b.Region.String()
+	if n.Region = b.Region.String(); onWorkers(b) {
+		n.Region = "" // where it is placed tells nothing of who serves it
+	}
 	if len(n.Failed) == 0 && n.Fault != faultDown {
 		n.Proved, n.Fault = false, ""
 	}
@@ -260,7 +262,9 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	v.Detail = v.Cause
 	if !n.Proved {
 		v.Suspected, v.Why = true, backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.Reach)
-		if onPlatform(b) {
+		if worst.Plane == signalAgent {
+			v.Why = backend.WithFlags(backend.Textf("fires with a second fact, such as a probe: sandglass probe %s", called(b)), env.State.Reach)
+		} else if onPlatform(b) {
 			v.Why = backend.Text("fires with a second sign, such as a mount that is gone")
 		}
 		if n.minor() {

@@ -392,7 +392,7 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	case !reportedLive(b) && b.Class != backend.SandboxPaused:
 		out = append(out, containerEvidence(env, b)...)
 	}
-	return out
+	return append(out, agentEvidence(env, b)...)
 }
 
 // observedText says what a verdict found, how, and when the plane last worked.

@@ -16,11 +16,12 @@ const (
 	signalJob    backend.Plane = "job"    // a job of it does not begin
 	signalHub    backend.Plane = "hub"    // its hub cannot reach the driver
 	signalViews  backend.Plane = "views"  // the platform's routes differ about it
+	signalAgent  backend.Plane = "agent"  // its agent's log says that no command begins in it
 )
 
 // allSignals are the signals in the order in which they are told.
 func allSignals() []backend.Plane {
-	return []backend.Plane{signalResume, signalJob, signalHub, signalViews}
+	return []backend.Plane{signalResume, signalJob, signalHub, signalViews, signalAgent}
 }
 
 func isSignal(p backend.Plane) bool { return slices.Contains(allSignals(), p) }
@@ -33,16 +34,24 @@ const (
 
 // onPlatform reports whether a sandbox is one of a platform that tells what it does to it.
 func onPlatform(b *backend.Sandbox) bool {
-	return !b.Region.IsEmpty() || !b.WorkAt.IsZero() || !b.LifecycleAt.IsZero()
+	return !onWorkers(b) && (!b.Region.IsEmpty() || !b.WorkAt.IsZero() || !b.LifecycleAt.IsZero())
 }
 
 // signals brings the signals of a sandbox up to date. It returns when they can change by themselves, zero: never.
 func (r *contradiction) signals(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) (next time.Time) {
-	if !onPlatform(b) {
-		return next
-	}
-	before, was := len(n.Failed), slices.Clone(n.Failed)
+	was := slices.Clone(n.Failed)
 	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return isSignal(f.Plane) })
+	if onPlatform(b) {
+		next = r.platformSignals(env, b, n, was)
+	}
+	if at := r.agentSignal(env, b, n, was); next.IsZero() || !at.IsZero() && at.Before(next) {
+		next = at
+	}
+	return next
+}
+
+func (r *contradiction) platformSignals(env *alerts.Env, b *backend.Sandbox, n *contradictionNote, was []failedPlane) (next time.Time) {
+	before := len(was)
 	later := func(at time.Time) {
 		if at.After(env.Now) && (next.IsZero() || at.Before(next)) {
 			next = at
@@ -184,7 +193,7 @@ func reportsOf(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 			continue
 		}
 		for _, x := range h.Reports {
-			if x.Sandbox == b.Key.ID || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {
+			if x.Sandbox == b.Key.ID || ofSDK(x.Kind) && namesBox(&x, b) || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {
 				out = append(out, x)
 			}
 		}
@@ -222,7 +231,7 @@ func (n *contradictionNote) proved() bool {
 	queue, slow := false, false
 	for _, f := range n.Failed {
 		switch {
-		case f.Kind == backend.FailServerFrozen, f.Kind == backend.FailGone:
+		case f.Kind == backend.FailServerFrozen, f.Kind == backend.FailGone, f.Plane == signalAgent && f.Kind != "":
 			return true
 		case f.Plane == backend.PlaneQueue:
 			queue = true
@@ -370,7 +379,7 @@ func reportEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 	newest, order := map[backend.ReportKind]backend.Report{}, []backend.ReportKind(nil)
 	phases, status, nudges := map[string]int{}, 0, 0
 	for _, x := range reportsOf(env, b) {
-		if x.Kind == backend.ReportDriverWaiting || x.Kind == backend.ReportJoin {
+		if x.Kind == backend.ReportDriverWaiting || x.Kind == backend.ReportJoin || ofSDK(x.Kind) {
 			continue
 		}
 		if _, known := newest[x.Kind]; !known {

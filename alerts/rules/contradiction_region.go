@@ -18,6 +18,7 @@ var sharedFaults = map[backend.Plane]backend.Literal{
 	signalJob:           "their jobs do not begin",
 	signalHub:           "their hub cannot reach the drivers",
 	signalViews:         "the platform's routes disagree about them",
+	signalAgent:         "no command begins in them, their agents' logs say",
 }
 
 const regionPrefix = "contradiction/region/"

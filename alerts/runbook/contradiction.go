@@ -132,12 +132,31 @@ func (s *subjectView) frozenProcess() Check {
 }
 
 func (s *subjectView) commandsRun() Check {
-	c := s.failedOn(question{"commands", "Do commands fail in it?", "a probe: sandglass probe NAME"}, []backend.Plane{backend.PlaneExec},
+	q := question{"commands", "Do commands fail in it?", "a probe: sandglass probe NAME"}
+	if e := s.saysAgent(); e != nil {
+		return q.yes(origin{e.Source, e.At}, "%s", strings.TrimPrefix(e.Text.String(), "log: "))
+	}
+	c := s.failedOn(q, []backend.Plane{backend.PlaneExec},
 		func(*backend.Verdict) bool { return true }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe { return said(v) })
 	if len(s.sandboxes) == 1 && c.Mark == CannotTell && !s.sandboxes[0].Name.IsEmpty() {
 		c.WouldTell = backend.Textf("a probe: sandglass probe %s", s.sandboxes[0].Name)
 	}
 	return s.unprobed(c)
+}
+
+// saysAgent is what the log of an agent says of commands that could not begin, where an alert rests on it; nil: none does.
+func (s *subjectView) saysAgent() *alerts.Evidence {
+	for _, a := range s.led {
+		if a.Rule != "contradiction" || !strings.Contains(a.Cause.String(), "no command begins in it") {
+			continue
+		}
+		for i := range a.Evidence {
+			if strings.Contains(a.Evidence[i].Text.String(), "could not begin since") {
+				return &a.Evidence[i]
+			}
+		}
+	}
+	return nil
 }
 
 func (s *subjectView) otherPlanes() Check {
@@ -374,6 +393,11 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		if v.Kind == backend.FailWorkDirMissing {
 			d.do("Its files from before are gone. Restore a checkpoint, or tell its user.")
 		}
+	case d.is("commands") && s.saysAgent() != nil:
+		d.conclude("No command begins in it, its agent's log says. The line does not tell why.")
+		d.dont("Don't send more commands: whatever they are, none starts.")
+		d.do("Find out which case it is: sandglass probe %s", name)
+		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
 	case d.is("commands"), d.is("planes"):
 		check := "commands"
 		if !d.is(check) {

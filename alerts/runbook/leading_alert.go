@@ -178,7 +178,7 @@ func runsOn(cause string) []string {
 func contradicted(cause string) []string {
 	for _, x := range [...]struct{ words, check string }{
 		{"many sandboxes at once", "many"}, {"was only noted", "resume"}, {"right after a resume", "resume"}, {"corrected its record", "resume"}, {"its hub says", "wake"},
-		{"routes disagree", "views"}, {"pending since at least", "jobs"}, {"before it slept", "missing"},
+		{"no command begins in it", "commands"}, {"routes disagree", "views"}, {"pending since at least", "jobs"}, {"before it slept", "missing"},
 		{"working directory is missing", "missing"}, {"link to nothing", "dangling"}, {"host directory mounted there was removed", "unlinked"},
 		{"mount is gone", "unmounted"}, {"is not a directory", "occupied"}, {"may not enter", "permission"}, {"main process is frozen", "frozen"}, {"container is gone", "gone"},
 		{"its container ended", "down"}, {"its container could not start", "down"}, {"killed at its memory limit", "down"},

@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// ofSDK reports whether a report is about commands of a sandbox SDK.
+func ofSDK(k backend.ReportKind) bool {
+	return k == backend.ReportNotStarted || k == backend.ReportCommandRan
+}
+
+// onWorkers reports whether a sandbox is a container behind a Cloudflare Worker: its platform tells of it no more than its state.
+func onWorkers(b *backend.Sandbox) bool {
+	p := b.Provider.String()
+	return p == "cloudflare" || p == "cloudflare-sandbox"
+}
+
+// namesBox reports whether a line of the sandbox SDK is about a sandbox: it names the id that the application gave it.
+func namesBox(x *backend.Report, b *backend.Sandbox) bool {
+	if x.Sandbox.IsZero() || !onWorkers(b) {
+		return false
+	}
+	return x.Sandbox == b.Key.ID || x.Sandbox == b.BridgeID || x.Sandbox.Raw() == b.Name.String()
+}
+
+// unstarted are the lines of commands that could not begin in a sandbox, since the newest thing that proves that one ran: a later
+// line of the same session, a probe, or a start of the container.
+func unstarted(env *alerts.Env, b *backend.Sandbox) []backend.Report {
+	ran := map[backend.ID]time.Time{}
+	o, _ := b.Proved()
+	works := env.Time(&b.Meta, b.StartedAt)
+	if v, is := o.Of(backend.PlaneExec); is && v.Outcome == backend.OutcomeOK && env.Ours(v.At).After(works) {
+		works = env.Ours(v.At)
+	}
+	var out []backend.Report
+	for _, x := range reportsOf(env, b) {
+		switch {
+		case x.Kind == backend.ReportCommandRan:
+			ran[x.Session] = x.At
+		case x.Kind == backend.ReportNotStarted && env.Ours(x.At).After(works):
+			out = append(out, x)
+		}
+	}
+	return slices.DeleteFunc(out, func(x backend.Report) bool { return !x.At.After(ran[x.Session]) })
+}
+
+// agentSignal raises the lines of an agent's log that say that no command begins in its sandbox. They do not tell why: a second
+// fact does, such as a command in that log which removed the working directory before. was is what failed before.
+func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *contradictionNote, was []failedPlane) (next time.Time) {
+	if b.Class.Ended() {
+		return next
+	}
+	i := slices.IndexFunc(was, func(f failedPlane) bool { return f.Plane == signalAgent })
+	lines := unstarted(env, b)
+	if len(lines) == 0 {
+		if i < 0 || !env.Display(env.Now).Before(was[i].Until) || ranSince(b, reportsOf(env, b), was[i].At) {
+			return next
+		}
+		n.Failed = append(n.Failed, was[i]) // a process before this one read them
+		return env.Ours(was[i].Until)
+	}
+	first, newest := lines[0], lines[len(lines)-1]
+	until := env.Ours(newest.At).Add(backend.ReportsFor)
+	f := failedPlane{Plane: signalAgent, At: newest.At, Times: 1, Until: env.Display(until), What: backend.Text("no command begins in it, its agent's log says")}
+	if i >= 0 {
+		f.First = was[i].First
+	}
+	for _, x := range lines {
+		if !x.Changed.IsEmpty() {
+			f.Kind = backend.FailWorkDirMissing
+			f.What = backend.Textf("no command begins in it since its working directory was changed: %s", backend.Clean(x.Changed.String(), 120))
+		}
+	}
+	if len(was) == 0 || first.At.Before(n.Began) {
+		n.Began, n.Worked = first.At, first.GoodAt
+	}
+	n.Failed = append(n.Failed, f)
+	return until
+}
+
+// ranSince reports whether a line or a probe shows a command that ran in a sandbox after a time.
+func ranSince(b *backend.Sandbox, said []backend.Report, at time.Time) bool {
+	o, _ := b.Proved()
+	v, is := o.Of(backend.PlaneExec)
+	return is && v.Outcome == backend.OutcomeOK && v.At.After(at) || b.StartedAt.Or(time.Time{}).After(at) ||
+		slices.ContainsFunc(said, func(x backend.Report) bool { return x.Kind == backend.ReportCommandRan && x.At.After(at) })
+}
+
+// agentEvidence is what its agent's log says of commands that could not begin: how many, since when, and what came before.
+func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
+	lines := unstarted(env, b)
+	if len(lines) == 0 {
+		return nil
+	}
+	first, newest := lines[0], lines[len(lines)-1]
+	text := backend.Textf("log: %s in session %s could not begin since %s", backend.Counted(len(lines), "command", "commands"),
+		newest.Session.Safe(), env.Clock(env.Ours(first.At)))
+	if !newest.Command.IsEmpty() {
+		text = backend.Textf("%s, the newest: %s", text, backend.Clean(newest.Command.String(), 120))
+	}
+	out := []alerts.Evidence{{Text: backend.Textf("%s. Whatever the commands were, none started: one cause", text), Source: newest.Source, At: newest.At}}
+	if !first.GoodAt.IsZero() {
+		out = append(out, alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(first.GoodAt))), Source: first.Source, At: first.GoodAt})
+	}
+	if i := slices.IndexFunc(lines, func(x backend.Report) bool { return !x.Changed.IsEmpty() }); i >= 0 {
+		x := lines[i]
+		out = append(out, alerts.Evidence{Text: backend.Textf("log: before it, at %s, the agent ran: %s", env.Clock(env.Ours(x.ChangedAt)), backend.Clean(x.Changed.String(), 160)), Source: x.Source, At: x.ChangedAt})
+	}
+	return out
+}
