@@ -23,6 +23,8 @@ func TestRemediesOnTheDemosAgentuity(t *testing.T) {
 	w.carryOut(0, `(?s)exec +ok.*filesystem list +ok`, "probe", "build-agent-1")
 	late := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "no-checkpoint"}, as)
 	late.carryOut(2, `has no checkpoint data .*trying again does not help`, "resume", "old-session")
+	late.run(4, `a resume of it was refused at \S+Z, since it has no checkpoint: another one fails too\. Replace it: sandglass --config \S+ --state-dir \S+ replace sbx_[0-9a-f]+`, "resume", "old-session")
+	late.carryOut(0, `the new sandbox is sbx_[0-9a-f]{60}`, "replace", "old-session")
 	early := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "resume-race"}, as)
 	early.carryOut(2, `its checkpoint is probably not stored yet`, "resume", "nightly-refactor")
 }

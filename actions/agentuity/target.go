@@ -72,8 +72,8 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	case actions.Replace:
 		c.Notes = append(c.Notes, backend.Text("the new sandbox has another id, and none of the values of its variables, its memory and its unsaved files"))
 	case actions.Resume:
-		if slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return v.Kind == backend.FailNoCheckpoint }) {
-			c.Notes = append(c.Notes, backend.Textf("the platform said that it has no checkpoint: a resume fails again. Replace it: sandglass replace %s", b.Key.ID.Safe()))
+		if _, is := unrecoverable(o); is && c.Why.IsEmpty() {
+			c.Notes = append(c.Notes, backend.Textf("its hub was told that it has no checkpoint: a resume is likely to fail. Replace it then: sandglass replace %s", b.Key.ID.Safe()))
 		}
 		if e, ok := b.Latest(backend.LifecycleSuspended); ok && q.Now.Sub(e.At) < checkpointSoon {
 			c.Notes = append(c.Notes, backend.Textf("it was suspended %s ago: a refusal with 409 then only means that its checkpoint is not stored yet", backend.Age(q.Now.Sub(e.At))))
@@ -82,6 +82,17 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 			c.Notes = append(c.Notes, backend.Textf("the platform removes it at %s if it sleeps on", b.ReapedAt.UTC().Format("2006-01-02 15:04Z")))
 		}
 	}
+}
+
+// unrecoverable is the verdict that a sandbox has no checkpoint to resume from: passive, as its hub or a log says; else, as one of
+// our own resumes was answered.
+func unrecoverable(o backend.Observation) (v backend.Verdict, is bool) {
+	for _, x := range o.Failed() {
+		if x.Kind == backend.FailNoCheckpoint && (!is || v.Passive) {
+			v, is = x, true
+		}
+	}
+	return v, is
 }
 
 // checkpointSoon is how long after a suspend a checkpoint may not be stored yet (agentuity/sdk#1332).
@@ -100,6 +111,10 @@ func (l targetReader) unfit(b *backend.Sandbox, s *fleet.State) backend.Safe {
 			return backend.Textf("it is reported %s: there is nothing to resume. Resume is no cure for a sandbox that is reported live and does not work", b.Reported)
 		case !asleep:
 			return backend.Textf("it is reported %s, and only one that sleeps can be resumed", b.Reported)
+		}
+		if v, is := unrecoverable(o); is && !v.Passive {
+			return backend.Textf("a resume of it was refused at %s, since it has no checkpoint: another one fails too. Replace it: sandglass replace %s. If the vendor's support brings the checkpoint back, resume it with the vendor's command line",
+				v.At.UTC().Format("15:04:05Z"), b.Key.ID.Safe())
 		}
 	case actions.Rescue, actions.Probe:
 		switch {

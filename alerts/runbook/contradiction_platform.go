@@ -194,7 +194,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.conclude("Most of its files are gone. %s.", d.fact("missing"))
 		d.dont("Don't pause it: that overwrites the last good checkpoint.")
 		save()
-		d.do("Restore a named checkpoint, if there is one. The vendor's command line does it, and overwrites what is left.")
+		d.do("Restore a named checkpoint by hand, if there is one. The vendor's command line does it. Sandglass does not: it overwrites what is left, and it is not proved that it cures.")
 		rescue()
 		replace()
 	case d.is("commands"), d.is("planes") && !d.is("wake"):
@@ -214,7 +214,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		save()
 		rescue()
 		wake()
-		d.do("Or restart its driver job by hand, if commands run. The vendor's command line stops the job and creates it again. The agent's work ends.")
+		d.do("Or restart its driver job by hand, if commands run. The vendor's command line stops the job and creates it again. Sandglass does not: the agent's work ends, and a recorded command runs again.")
 		replace()
 	case d.is("transit"):
 		d.conclude("Its status does not go on. %s.", d.fact("transit"))

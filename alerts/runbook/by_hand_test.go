@@ -1,0 +1,35 @@
+package runbook
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// TestWhatIsDoneByHandSaysWhy: each step that only a person can take says why Sandglass does not, in the advice and on the page.
+func TestWhatIsDoneByHandSaysWhy(t *testing.T) {
+	cloud := func(b *backend.Sandbox) { b.Region, b.Class = backend.Text("usc"), backend.SandboxRunning }
+	woke := world{sandboxes: []*backend.Sandbox{box("b", "s1", cloud)}, board: &alerts.Board{Alerts: []*alerts.Alert{{ID: "w", Rule: "wake-failed", Source: "docker", Runbook: "contradiction", State: alerts.StateFiring,
+		Cause: backend.Text("its wake failed"), SubjectCount: 1, Subjects: []alerts.Subject{{Key: sessionKey("s1"), State: alerts.StateFiring}}}}}}
+	emptied := world{sandboxes: []*backend.Sandbox{box("b", "s1", cloud, func(b *backend.Sandbox) {
+		b.Observed = backend.Known(backend.Observation{Verdicts: []backend.Verdict{{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailFilesystemMissing, At: before(0), What: backend.Text("1 entry, and had 9")}}})
+	})}}
+	boxKey := emptied.sandboxes[0].Key
+	for want, d := range map[string]Diagnosis{
+		"Or restart its driver job by hand, if commands run.":   woke.diagnose("contradiction", sessionKey("s1")),
+		"Restore a named checkpoint by hand, if there is one. ": emptied.diagnose("contradiction", boxKey),
+	} {
+		i := slices.IndexFunc(d.Do, func(x backend.Safe) bool { return strings.HasPrefix(x.String(), want) })
+		if i < 0 || !strings.Contains(d.Do[i].String(), "Sandglass does not: ") {
+			t.Errorf("%q is not a step that says why: %v, %s", want, d.Do, d.Conclusion)
+		}
+	}
+	page, _ := Incident("contradiction")
+	d := emptied.diagnose("contradiction", boxKey)
+	if text := strings.Join(strings.Fields(page.Fitting(&d).Advice(Local{})), " "); !strings.Contains(text, "By hand only: restart the driver job, restore a named checkpoint. The first ends the agent's work") {
+		t.Error(text)
+	}
+}
