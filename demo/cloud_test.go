@@ -41,6 +41,55 @@ func TestAgentuityOfAStory(t *testing.T) {
 	}
 }
 
+// TestCloudflareOfAStory: a scenario with a Cloudflare account serves it under its token; others have none.
+func TestCloudflareOfAStory(t *testing.T) {
+	for _, s := range scripts() {
+		if !s.incidents.edge && s.Name != "calm" {
+			continue
+		}
+		d, err := start(t.Context(), Options{Workspaces: 60, Scenario: s.Name, Start: testStart}, func() time.Duration { return 0 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, has := readConfig(t, d.Config())["cloudflare"]
+		if has != s.incidents.edge {
+			t.Errorf("%s: %t", s.Name, has)
+		}
+		if has {
+			asks(t, s.Name, from.URL+"/accounts/"+from.AccountID+"/containers/applications", from.Read.File, http.StatusForbidden)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// asks sends a request with the key of a file, which must be answered, and with another one.
+func asks(t *testing.T, name, url, file string, refused int) {
+	t.Helper()
+	key, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{strings.TrimSpace(string(key)), "another"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if want := map[bool]int{true: refused, false: 200}[key == "another"]; err != nil || resp.StatusCode != want || !json.Valid(body) {
+			t.Errorf("%s: %s: %d %v %s", name, url, resp.StatusCode, err, body)
+		}
+	}
+}
+
 func asksAgentuity(t *testing.T, name string, from sourceRead) {
 	t.Helper()
 	key, err := os.ReadFile(from.Read.File)

@@ -37,6 +37,7 @@ type Demo struct {
 	logs    []*logWriter
 	scratch scratchKeeper
 	cloud   *cloud // nil: this world has no Agentuity
+	edge    *edge  // nil: this world has no Cloudflare
 	once    sync.Once
 	closed  error
 }
@@ -151,12 +152,15 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 	if d.cloud, err = f.newCloud(o, clock); err != nil {
 		return err
 	}
+	if d.edge, err = f.newEdge(o, clock); err != nil {
+		return err
+	}
 	if err := d.openGates(); err != nil {
 		return err
 	}
 	d.config = f.config(s.Name, o.Seed, addresses{
 		helix: [instances]string{d.gates[0].addr, d.us.addr}, metrics: d.gates[2].addr, docker: d.gates[3].addr,
-	}) + d.cloud.config()
+	}) + d.cloud.config() + d.edge.config()
 	if err := d.step(); err != nil {
 		return err
 	}
@@ -182,6 +186,10 @@ func (d *Demo) openGates() error {
 	if d.cloud != nil {
 		d.cloud.gate = &gate{name: "agentuity", network: "tcp", addr: anyPort, handler: d.cloud.world.Handler(), group: d.group, now: d.now}
 		d.gates, paths = append(d.gates, d.cloud.gate), append(paths, "/api/cli/region")
+	}
+	if d.edge != nil {
+		d.edge.gate = &gate{name: "cloudflare", network: "tcp", addr: anyPort, handler: d.edge.account.Handler(), group: d.group, now: d.now}
+		d.gates, paths = append(d.gates, d.edge.gate), append(paths, "/client/v4/")
 	}
 	for i, g := range d.gates {
 		if err := g.open(); err != nil {

@@ -49,6 +49,8 @@ type sourceRead struct {
 	MemoryLimit         string   `toml:"memory_limit"`
 	Regions             []string
 	Org                 string
+	AccountID           string `toml:"account_id"`
+	Analytics           bool
 	APIURL              string `toml:"api_url"`
 	HubURL              string `toml:"hub_url"`
 	Read                struct{ File string }

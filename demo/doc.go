@@ -1,7 +1,7 @@
 // Package demo is an embedded fleet: loopback servers that speak the real
 // protocols (Helix health and operator routes, a Docker Engine socket, a
 // Prometheus text page, log files, scratch directories, in some scenarios
-// Agentuity and its Hub), and scripted incidents that unfold in real time.
+// Agentuity and its Hub, or a Cloudflare account), and scripted incidents that unfold in real time.
 //
 // Everything the servers say is a pure function of (seed, scenario, time since
 // the start) and of what clients did to containers since: the engine can be

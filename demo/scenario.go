@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sandglass/demo/agentuity"
+	"sandglass/demo/cloudflare"
 )
 
 // Scenario is one scripted world a demo can play.
@@ -31,6 +32,9 @@ type incidentSet struct {
 	hostile  bool // names and errors that try to harm a terminal or leak a secret
 	// agentuity is what goes wrong in an Agentuity beside the fleet. Only worlds with such a story have one.
 	agentuity agentuity.Story
+	// edge says that a Cloudflare account is beside the fleet, and account what goes wrong there.
+	edge    bool
+	account cloudflare.Trouble
 }
 
 type script struct {
@@ -71,6 +75,10 @@ func scripts() []script {
 			incidentSet{agentuity: agentuity.ResumeRace}},
 		{Scenario{"no-checkpoint", "A suspended Agentuity sandbox whose checkpoint is lost: every resume is refused for ever."},
 			incidentSet{agentuity: agentuity.NoCheckpoint}},
+		{Scenario{"quota", "A Cloudflare application runs as many container instances as it may, and more wait for a place."},
+			incidentSet{edge: true, account: cloudflare.Quota}},
+		{Scenario{"provider-outage", "The account API of Cloudflare answers 500 after 45 seconds: nothing can be said of its containers."},
+			incidentSet{edge: true, account: cloudflare.Outage}},
 		{Scenario{"source-outage", "One Helix endpoint refuses connections after 45 seconds and the metrics page answers 503 for a while."},
 			incidentSet{outage: true}},
 	}

@@ -19,7 +19,7 @@ var mayImport = []struct {
 	pkg   string
 	allow []string
 }{
-	{"demo", []string{"demo/agentuity"}},
+	{"demo", []string{"demo/agentuity", "demo/cloudflare"}},
 	{"demo/...", nil},
 	{"config", []string{"backend"}},
 	{"backend", nil},

@@ -146,7 +146,7 @@ func (d *decoder) instance(n wire.Node) (r row, ok bool) {
 	r.at = d.moment(status.Get("updated_at")).Or(time.Time{})
 	b := &r.entity
 	b.Raw, b.Provider, b.IsSandbox = d.clean.Clean(string(n.Raw()), maxRaw), backend.Text("cloudflare"), true
-	b.Name = cmp.Or(d.text(n.Get("name"), maxName), r.id.Safe())
+	b.Name = d.text(n.Get("name"), maxName)
 	b.Image = d.text(n.Get("image"), maxName)
 	b.Region = cmp.Or(d.text(n.Get("location").Get("region"), maxWord), d.text(n.Get("location").Get("name"), maxWord))
 	b.Container = r.id

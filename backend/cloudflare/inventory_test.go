@@ -123,7 +123,7 @@ func TestAnInstanceThatLeftTheListsIsAskedFor(t *testing.T) {
 	if b := sandboxOf(t, r, runs); b.Class != backend.SandboxExited || b.ExitCode.Or(0) != 143 {
 		t.Errorf("the one that left the list is %v, exit %v", b.Reported, b.ExitCode)
 	}
-	if got := texts(r); !strings.Contains(got, "platform exit: "+runs+": its container ended with exit code 143 (asked to stop)") {
+	if got := texts(r); !strings.Contains(got, "platform exit: agents-111111111111: its container ended with exit code 143 (asked to stop)") {
 		t.Errorf("the events are\n%s", got)
 	}
 	if len(r.Ended) != 1 || r.Ended[0].ID.Raw() != ailing {
@@ -136,7 +136,7 @@ func TestAStartAgainIsOnAnEmptyDisk(t *testing.T) {
 	w.poll()
 	w.lists(byObject, []string{instance(owned, "running", "2026-11-20T12:00:20Z", "2026-11-20T12:00:21Z", "")}, nil, nil)
 	r := w.poll()
-	if b := sandboxOf(t, r, owned); !b.FreshAt.Equal(time.Date(2026, 11, 20, 12, 0, 20, 0, time.UTC)) || !strings.Contains(texts(r), "change start: "+owned+": its container started again, on an empty disk") {
+	if b := sandboxOf(t, r, owned); !b.FreshAt.Equal(time.Date(2026, 11, 20, 12, 0, 20, 0, time.UTC)) || !strings.Contains(texts(r), "change start: boxes-555555555555: its container started again, on an empty disk") {
 		t.Errorf("fresh at %v; events %s", b.FreshAt, texts(r))
 	}
 	if r = w.poll(); sandboxOf(t, r, owned).FreshAt.IsZero() || texts(r) != "" {

@@ -93,8 +93,8 @@ func (o *Options) complete(opts backend.Options, getenv func(string) string) err
 		return opts.Refuse("inventory", "must be at least 10s: the account API bounds requests")
 	case o.Ended.Std() < time.Minute:
 		return opts.Refuse("ended", "must be at least 1m")
-	case o.RequestsPerSec < 0.1 || o.RequestsPerSec > 100:
-		return opts.Refuse("requests_per_second", "%v is outside 0.1 to 100", o.RequestsPerSec)
+	case o.RequestsPerSec < 0.1 || o.RequestsPerSec > 1000:
+		return opts.Refuse("requests_per_second", "%v is outside 0.1 to 1000", o.RequestsPerSec)
 	}
 	if err := checkBase(o.URL); err != "" {
 		return opts.Refuse("url", "%s", err)

@@ -174,6 +174,19 @@ func (p *poll) takeRow(a *app, x *row, at time.Time) {
 		p.compare(b, x)
 	}
 	b.row, b.app, b.readAt, b.problem = *x, a, at, nil
+	b.entity.Name = a.nameOf(x)
+}
+
+// shortID is how many characters of an id stand in the name of an instance that has none.
+const shortID = 12
+
+// nameOf is the name of an instance; one without has that of its application, with the beginning of its id.
+func (a *app) nameOf(x *row) backend.Safe {
+	if !x.entity.Name.IsEmpty() {
+		return x.entity.Name
+	}
+	raw := []rune(x.id.Raw())
+	return backend.Textf("%s-%s", a.name, backend.Clean(string(raw[:min(len(raw), shortID)]), shortID))
 }
 
 // compare tells what happened to an instance between two readings.
@@ -181,16 +194,17 @@ func (p *poll) compare(b *box, x *row) {
 	if b.state != x.state {
 		b.since = p.now
 	}
+	name := b.app.nameOf(x)
 	was, known := b.entity.StartedAt.Get()
 	now, started := x.entity.StartedAt.Get()
 	if known && started && now.After(was) {
 		b.fresh = now
 		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventChange, Name: backend.ChangeStart, At: now, Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxRunning,
-			Text: backend.Textf("%s: its container started again, on an empty disk", x.entity.Name)})
+			Text: backend.Textf("%s: its container started again, on an empty disk", name)})
 	}
 	if code, told := x.entity.ExitCode.Get(); told && !b.entity.ExitCode.IsKnown() {
-		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxExited,
-			Text: backend.Textf("%s: its container ended with exit code %s", x.entity.Name, backend.ExitText(code))})
+		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: x.entity.Class,
+			Text: backend.Textf("%s: its container ended with exit code %s", name, backend.ExitText(code))})
 	}
 }
 

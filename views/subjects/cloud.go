@@ -18,6 +18,21 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	w.text("region", b.Region)
 	w.text("organisation", b.Org)
 	w.text("runtime", b.Runtime)
+	w.text("application", b.Application)
+	w.text("script", b.Script)
+	w.text("object class", b.ObjectClass)
+	if !b.Container.IsZero() && b.Container != b.Key.ID {
+		w.text("container", b.Container.Safe())
+	}
+	if !b.BridgeID.IsZero() && b.BridgeID != b.Key.ID {
+		w.text("sandbox id", b.BridgeID.Safe())
+	}
+	if b.Unattributed {
+		w.Field("sandbox id", normal("unattributed"), dim("  neither the configuration nor an operator route names it"))
+	}
+	if !b.FreshAt.IsZero() {
+		w.Field("disk", normal("empty since "+Clock(b.FreshAt, w.f.Now)), dim("  its container started again; files from before are gone"))
+	}
 	if !b.ReapedAt.IsZero() {
 		w.Field("removed at", normal(Clock(b.ReapedAt, w.f.Now)), dim("  if it sleeps on"))
 	}

@@ -65,6 +65,15 @@ func Sandboxes() *Set[*backend.Sandbox] {
 			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace that uses it", Min: 8, Ideal: 12, Priority: 7,
 				Where: WideOnly}, theme.Normal, func(b row) backend.ID { return b.Workspace }),
 			sourceColumn(func(b row) string { return b.Key.Source }, 5),
+			{Name: "bridge_id", Title: "SANDBOX ID", Help: "the id under which the bridge Worker knows it; unattributed: nothing names one", Min: 12, Ideal: 26, Priority: 10, Local: 3, Where: Extra, IDs: true, Needed: ofApplications,
+				Cell: func(b row, _ *views.Snapshot) Cell { return bridgeCell(b) },
+				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(b.BridgeID.Raw()) }},
+			needed(ofApplications, idColumn(Column[row]{Name: "container", Title: "CONTAINER", Help: "the platform's id of its container instance", Min: 12, Ideal: 16, Priority: 10, Local: 3, Where: Extra},
+				theme.Dim, func(b row) backend.ID { return b.Container })),
+			needed(ofApplications, textColumn(Column[row]{Name: "class", Title: "CLASS", Help: "the Durable Object class that manages it", Min: 8, Ideal: 14, Priority: 10, Local: 3, Where: Extra},
+				theme.Dim, func(b row) backend.Safe { return b.ObjectClass })),
+			needed(ofApplications, textColumn(Column[row]{Name: "script", Title: "SCRIPT", Help: "the Worker script of that class", Min: 8, Ideal: 16, Priority: 10, Local: 3, Where: Extra},
+				theme.Dim, func(b row) backend.Safe { return b.Script })),
 			textColumn(Column[row]{Name: "image", Title: "IMAGE", Help: "the image it runs", Min: 8, Ideal: 22, Flex: 1, Priority: 9, Local: 2, Where: Extra},
 				theme.Dim, func(b row) backend.Safe { return b.Image }),
 			textColumn(Column[row]{Name: "command", Title: "COMMAND", Help: "its first process, as it was started", Min: 8, Ideal: 24, Flex: 1, Priority: 10, Local: 3, Where: Extra},
@@ -103,6 +112,33 @@ func observedFailing(c *views.Snapshot) bool {
 		}
 	}
 	return false
+}
+
+// ofApplications reports whether some machine belongs to a container application of a cloud platform.
+func ofApplications(c *views.Snapshot) bool {
+	for b := range c.State.Sandboxes.All() {
+		if !b.Application.IsEmpty() || !b.BridgeID.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// needed offers a column only where there is something to show in it.
+func needed[R any](when func(*views.Snapshot) bool, c Column[R]) Column[R] {
+	c.Needed = when
+	return c
+}
+
+// bridgeCell is the sandbox id of an instance, or that nothing names one.
+func bridgeCell(b *backend.Sandbox) Cell {
+	switch {
+	case !b.BridgeID.IsZero():
+		return idOf(b.BridgeID, theme.Normal)
+	case b.Unattributed:
+		return Cell{Text: backend.Text("unattributed"), Tone: theme.Dim}
+	}
+	return None()
 }
 
 // memoryCell is the memory in use, with the limit where there is one and room for it.

@@ -89,6 +89,7 @@ func (w *writer) statements(h *fleet.SourceHealth) {
 		w.Field("about", normal(strings.Join(h.About, ", ")))
 	}
 	facts(w.Doc, h, w.f)
+	pools(w.Doc, h, w.f)
 	for i, n := range h.Notes {
 		if len(h.Facts) > 0 {
 			break // the note of a check is its fact
@@ -134,6 +135,44 @@ func runs(d *kit.Doc, source string, f *views.Frame) {
 		d.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})
 	} else if !text.IsEmpty() {
 		d.Field("runs", normal(text.String()))
+	}
+}
+
+// pools writes how full the applications of a platform are, as of its newest answer.
+func pools(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
+	if len(h.Pools) == 0 {
+		return
+	}
+	d.Head("Applications")
+	for i := range h.Pools {
+		x := &h.Pools[i]
+		text := kit.Span{Tone: theme.Normal, Text: "unknown how many run"}
+		if used, known := x.Used.Get(); known {
+			text.Text = fmt.Sprintf("%d run", used)
+			if limit, limited := x.Limit.Get(); limited {
+				text.Text = fmt.Sprintf("%d of %d run", used, limit)
+				if used >= limit {
+					text.Tone = theme.Warn
+				}
+			}
+		}
+		switch {
+		case x.Limit.IsNotApplicable():
+			text.Text += ", no limit"
+		case !x.Limit.IsKnown():
+			text.Text += ", limit unknown"
+		}
+		more := ""
+		if n := x.Starting.Or(0); n > 0 {
+			more += fmt.Sprintf(", %d starting", n)
+		}
+		if !x.Health.IsEmpty() {
+			more += ", " + x.Health.String()
+		}
+		if !x.Rollout.IsEmpty() {
+			more += ", rollout " + x.Rollout.String()
+		}
+		d.Field(x.Name.String(), text, dim(more+"  "+backend.Age(f.Now.Sub(x.At))+" ago"))
 	}
 }
 

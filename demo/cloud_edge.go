@@ -1,0 +1,42 @@
+package demo
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sandglass/demo/cloudflare"
+)
+
+// edge is the Cloudflare account of a world.
+type edge struct {
+	account *cloudflare.Account
+	gate    *gate
+	token   string // file with the token of the account API
+}
+
+// newEdge makes the account of a story and the files it needs; nil where the world has none.
+func (f *fleet) newEdge(o Options, clock func() time.Duration) (*edge, error) {
+	if !f.incidents.edge {
+		return nil, nil
+	}
+	e := &edge{token: filepath.Join(f.root, "cloudflare-token")}
+	token := rand.Text()
+	if err := os.WriteFile(e.token, []byte(token+"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("demo: write the token of Cloudflare: %w", err)
+	}
+	e.account = cloudflare.NewAccount(cloudflare.AccountOptions{Trouble: f.incidents.account, Seed: o.Seed, Token: token, Start: f.start, Clock: clock})
+	return e, nil
+}
+
+// config points a console at the account.
+func (e *edge) config() string {
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("\n[[source]]\nid = \"cloudflare\"\nkind = \"cloudflare\"\ninterval = \"5s\"\naccount_id = %s\nurl = %s\nanalytics = false\n"+
+		"requests_per_second = 40 # demo: the server is on this machine\n[source.read]\nfile = %s\n",
+		quote(cloudflare.AccountID), quote("http://"+e.gate.addr+"/client/v4"), quote(e.token))
+}
