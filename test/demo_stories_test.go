@@ -45,6 +45,8 @@ var stories = []story{
 	{"eviction-storm", "max_instances", "storm evicted retries quota opened"},
 	{"", "max_instances", "quota storm"},
 	{"", "sandbox instance", "storm"},
+	{"source-down", "answered 500", "down together"},
+	{"capacity", "agents has no instance left", "quota"},
 	{"capacity", "no instance left", "storm evicted retries quota opened"},
 	{"audit-saturation", "metacharacter", "loop flood one-session works"},
 	{"tmpdir-close-failed", "ENOTEMPTY", "close-failed close-timeout close-errnos pile held"},

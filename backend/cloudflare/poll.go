@@ -203,7 +203,7 @@ func (p *poll) compare(b *box, x *row) {
 			Text: backend.Textf("%s: its container started again, on an empty disk", name)})
 	}
 	if code, told := x.entity.ExitCode.Get(); told && !b.entity.ExitCode.IsKnown() {
-		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: x.entity.Class,
+		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxExited,
 			Text: backend.Textf("%s: its container ended with exit code %s", name, backend.ExitText(code))})
 	}
 }
