@@ -139,6 +139,12 @@ func playDemo(t *testing.T, scenario string, lasts time.Duration) (*fleet.State,
 // watchDemo does the same and shows what each poll left.
 func watchDemo(t *testing.T, scenario string, lasts time.Duration, polled func(*fleet.State, *alerts.Board)) (*fleet.State, *alerts.Board, []backend.Event) {
 	t.Helper()
+	return watchDemoBy(t, scenario, lasts, func(config string) string { return config }, polled)
+}
+
+// watchDemoBy watches with a configuration that is not quite the demo's.
+func watchDemoBy(t *testing.T, scenario string, lasts time.Duration, change func(config string) string, polled func(*fleet.State, *alerts.Board)) (*fleet.State, *alerts.Board, []backend.Event) {
+	t.Helper()
 	start := time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC)
 	clock := &atomic.Int64{}
 	since := func() time.Duration { return time.Duration(clock.Load()) }
@@ -150,7 +156,7 @@ func watchDemo(t *testing.T, scenario string, lasts time.Duration, polled func(*
 	defer func() { _ = d.Close() }()
 	p := testProgram(now)
 	// Request budgets live by the clock: where it stands still all requests have to be in the first second's.
-	sources, rules := buildConfig(t, p, strings.ReplaceAll(d.Config(), "requests_per_second = 40", "requests_per_second = 1000"))
+	sources, rules := buildConfig(t, p, strings.ReplaceAll(change(d.Config()), "requests_per_second = 40", "requests_per_second = 1000"))
 	engine := alerts.NewEngine(rules, "demo")
 	var board *alerts.Board
 	var events []backend.Event

@@ -136,7 +136,11 @@ func (r *noCheckpoint) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend
 		out = append(out, hubErrorEvidence(env, s)...)
 	}
 	for _, v := range refusals(b)[:min(len(refusals(b)), 1)] { // it stands for several planes
-		out = append(out, alerts.Evidence{Text: backend.Textf("seen by a resume: %s", v.Said()), Source: src, At: v.At})
+		who := backend.Text("seen by a resume")
+		if v.Passive { // none of ours
+			who = backend.Text("told by its hub")
+		}
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s: %s", who, v.Said()), Source: src, At: v.At})
 		for _, line := range v.Evidence {
 			out = append(out, alerts.Evidence{Text: backend.Textf("the answer: %s", line), Source: src, At: v.At})
 		}
