@@ -13,6 +13,9 @@ import (
 // observed, the steps what cures exactly that.
 func diagnoseContradiction(s *subjectView) Diagnosis {
 	s.narrowContradiction()
+	if s.ofWorkers() {
+		return diagnoseWorkers(s)
+	}
 	if s.ofPlatform() {
 		return diagnosePlatform(s)
 	}

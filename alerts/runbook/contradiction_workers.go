@@ -1,0 +1,108 @@
+package runbook
+
+import (
+	"slices"
+	"strings"
+
+	"sandglass/backend"
+)
+
+// ofWorkers reports whether the page is about containers behind a Cloudflare Worker: no command of a container engine reaches them.
+func (s *subjectView) ofWorkers() bool {
+	return len(s.sandboxes) > 0 && !slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Provider.String() != "cloudflare" })
+}
+
+// diagnoseWorkers answers the page about them. The faults of a working directory are those of cloudflare/sandbox-sdk#288.
+func diagnoseWorkers(s *subjectView) Diagnosis {
+	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
+		s.manyAtOnce(), s.serverDir(), s.danglingLink(), s.missingDir(), s.frozenProcess(), s.commandsRun(), s.otherPlanes(), s.sessionNeedsIt(),
+	}))}
+	s.endWorkers(&d)
+	return d
+}
+
+func (s *subjectView) serverDir() Check {
+	return s.ofKind(question{"server-dir", "Is the directory of its control server gone?", "a probe: sandglass probe NAME"}, backend.FailServerDir)
+}
+
+// linked reports whether a link stands, or stood, in place of the working directory.
+func (s *subjectView) linked(d *Diagnosis) bool {
+	if d.is("dangling") {
+		return true
+	}
+	for _, a := range s.led {
+		for i := range a.Evidence {
+			if text := a.Evidence[i].Text.String(); strings.Contains(text, "the agent ran:") && strings.Contains(text, "ln -s") || strings.Contains(text, "is a link") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// endWorkers concludes, and names what cures that: only the directory of commands can be made again.
+func (s *subjectView) endWorkers(d *Diagnosis) {
+	name := backend.Text("NAME")
+	if b := s.observedOne(d); b != nil {
+		if name = b.Key.Safe(); !b.Name.IsEmpty() {
+			name = b.Name
+		}
+	}
+	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
+	destroy := func() {
+		d.do("Destroy it: sandglass destroy %s. Its next use starts a fresh one, without its files.", name)
+	}
+	link := func() {
+		if s.linked(d) {
+			d.do("Instead of the link, copy from the mount at start. Costs: slower cold starts, manual sync, no transparent persistence.")
+		}
+	}
+	switch {
+	case d.is("many") && (s.alert != nil && s.alert.SubjectCount > 1 || s.partOfMany()):
+		d.conclude("Many sandboxes fail alike: one cause outside is likely. %s.", d.fact("many"))
+		d.dont("Don't repair them one by one before the cause is found.")
+		d.do("Look at the last rollout: sandglass get events. Look at the image and the agent's last change too.")
+	case d.is("server-dir"):
+		d.conclude("The directory of its control server is gone. A repair does not help.")
+		d.dont("Don't repair it: making /workspace again changes nothing.")
+		d.do("Copy out what is needed. Streamed commands of your application may still run.")
+		destroy()
+		d.do("Correct the image. Set its WORKDIR elsewhere, or base it on SDK 0.9.0 or newer.")
+		link()
+	case d.is("dangling"):
+		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
+		d.dont("Don't destroy it: that loses its other files.")
+		d.do("Remove the link: sandglass repair %s. It makes the directory, empty.", name)
+		link()
+	case d.is("missing"):
+		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
+		d.dont("Don't destroy it: that loses its other files.")
+		d.do("Make it again, empty: sandglass repair %s. What was in it is gone.", name)
+		d.do("Open new sessions. Old ones stay in the removed directory until they change to /workspace.")
+		link()
+	case d.is("frozen"):
+		d.conclude("Its control server answers nothing. %s.", d.fact("frozen"))
+		d.dont("Don't send more commands: they wait for ever.")
+		destroy()
+	case d.is("commands") && s.saysAgent() != nil:
+		d.conclude("No command begins in it, its agent's log says. The line does not tell why.")
+		d.dont("Don't send more commands: whatever they are, none starts.")
+		d.do("Find out which case it is: sandglass probe %s", name)
+		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
+		link()
+	case d.is("commands"), d.is("planes"):
+		check := "commands"
+		if !d.is(check) {
+			check = "planes"
+		}
+		d.conclude("What was tried in it fails. %s.", d.fact(check))
+		d.dont("Don't destroy it at once: that loses its files.")
+		d.do("Probe it once more: sandglass probe %s", name)
+		destroy()
+	default:
+		d.NoReset = backend.Safe{}
+		d.deny("Nothing observed contradicts what is reported.")
+		d.dont("Don't take that for health: see what was not tried.")
+		d.do("Probe it: sandglass probe %s. A request starts a container where none runs.", name)
+	}
+}
