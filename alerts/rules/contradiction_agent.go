@@ -102,7 +102,7 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 	if !newest.Command.IsEmpty() {
 		text = backend.Textf("%s, the newest: %s", text, backend.Clean(newest.Command.String(), 120))
 	}
-	out := []alerts.Evidence{{Text: backend.Textf("%s. Whatever the commands were, none started: one cause", text), Source: newest.Source, At: newest.At}}
+	out := []alerts.Evidence{{Text: backend.Textf("%s. None started: one cause", text), Source: newest.Source, At: newest.At}}
 	if !first.GoodAt.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(first.GoodAt))), Source: first.Source, At: first.GoodAt})
 	}

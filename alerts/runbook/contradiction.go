@@ -397,8 +397,8 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 			d.do("Its files from before are gone. Restore a checkpoint, or tell its user.")
 		}
 	case d.is("commands") && s.saysAgent() != nil:
-		d.conclude("No command begins in it, its agent's log says. The line does not tell why.")
-		d.dont("Don't send more commands: whatever they are, none starts.")
+		d.conclude("Its agent's log says that no command begins in it. The line does not tell why.")
+		d.dont("Don't send more commands: none of them starts.")
 		d.do("Find out which case it is: sandglass probe %s", name)
 		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
 	case d.is("commands"), d.is("planes"):
