@@ -12,7 +12,7 @@ func TestRemediesOnTheDemosAgentuity(t *testing.T) {
 	t.Parallel()
 	as := func(config string) string { return config }
 	w := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "zombie"}, as)
-	w.run(2, `reported idle, but its mount is gone`, "check")
+	w.run(2, `(?s)reported idle, but its mount is gone.*\n  first: Save the evidence: sandglass [^\n]*\n  then: Test the platform: sandglass [^\n]*prove agentuity --beside coder-session\. `, "check")
 	w.carryOut(0, `(?s)exec +ok.* failed, control 5xx.*list +ok.* failed, mount gone.*destroy +ok.*the platform works: it is this sandbox, coder-session`, "prove", "agentuity", "--beside", "coder-session")
 	w.run(0, `prove\s+agentuity\s+--beside\s+coder-session`, "why", "coder-session")
 	w.run(0, `in the organisation .* with the runtime .*, those of coder-session, in the region`, "prove", "agentuity")

@@ -9,7 +9,8 @@ import (
 	"sandglass/backend"
 )
 
-// TestWhatIsDoneByHandSaysWhy: each step that only a person can take says why Sandglass does not, in the advice and on the page.
+// TestWhatIsDoneByHandSaysWhy: each step that only a person can take says why Sandglass does not, in the advice and on the page. A
+// summary names the step behind the evidence too.
 func TestWhatIsDoneByHandSaysWhy(t *testing.T) {
 	cloud := func(b *backend.Sandbox) { b.Region, b.Class = backend.Text("usc"), backend.SandboxRunning }
 	woke := world{sandboxes: []*backend.Sandbox{box("b", "s1", cloud)}, board: &alerts.Board{Alerts: []*alerts.Alert{{ID: "w", Rule: "wake-failed", Source: "docker", Runbook: "contradiction", State: alerts.StateFiring,
@@ -25,6 +26,14 @@ func TestWhatIsDoneByHandSaysWhy(t *testing.T) {
 		i := slices.IndexFunc(d.Do, func(x backend.Safe) bool { return strings.HasPrefix(x.String(), want) })
 		if i < 0 || !strings.Contains(d.Do[i].String(), "Sandglass does not: ") {
 			t.Errorf("%q is not a step that says why: %v, %s", want, d.Do, d.Conclusion)
+		}
+	}
+	for name, c := range map[string]struct {
+		d     Diagnosis
+		steps int
+	}{"evidence first, then the remedy": {emptied.diagnose("contradiction", boxKey), 2}, "a remedy first": {world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}}.diagnose("1", wsKey("s1", "box")), 1}} {
+		if got := c.d.Steps(); len(got) != c.steps || len(c.d.Do) < 2 {
+			t.Errorf("%s: a summary names %v of %v", name, got, c.d.Do)
 		}
 	}
 	page, _ := Incident("contradiction")

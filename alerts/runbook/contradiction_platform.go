@@ -152,6 +152,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	}
 	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
 	save := func() {
+		d.saves = len(d.Do) == 0
 		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", name)
 	}
 	rescue := func() {
@@ -172,6 +173,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	case region != nil:
 		d.conclude("Many sandboxes fail alike: the cause is their region. No remedy in one of them repairs that.")
 		d.dont("Don't act on them in bulk: bulk actions are off.")
+		d.saves = true
 		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", backend.Clean(region.ID, 40))
 		d.do("Ask the vendor: status page and support.")
 		d.do("Wait, and read again. Queued work may begin when the region works.")

@@ -92,7 +92,18 @@ type Diagnosis struct {
 	client   string   // that reaches the engine of its sandboxes; empty: not known
 	platform platform // where all of the subject runs, as far as it is known
 
+	saves bool // the advice begins with evidence to save
+
 	denies bool // the conclusion says that there is no such trouble, or that nothing is known of it
+}
+
+// Steps are those that a summary names: the first, and the next one where the first only saves evidence.
+func (d *Diagnosis) Steps() []backend.Safe {
+	n := 1
+	if d.saves && len(d.Do) > 1 {
+		n = 2
+	}
+	return d.Do[:min(n, len(d.Do))]
 }
 
 // Brief is the conclusion with shortened foreign text, for a pane.

@@ -118,8 +118,8 @@ func writeAdvice(b *strings.Builder, d *runbook.Diagnosis) {
 		return
 	}
 	fmt.Fprintf(b, "  diagnosis: %s\n", d.Conclusion)
-	if len(d.Do) > 0 {
-		fmt.Fprintf(b, "  first: %s\n", d.Do[0])
+	for i, step := range d.Steps() {
+		fmt.Fprintf(b, "  %s: %s\n", [...]string{"first", "then"}[min(i, 1)], step)
 	}
 	if len(d.Dont) > 0 {
 		fmt.Fprintf(b, "  don't: %s\n", strings.TrimPrefix(d.Dont[0].String(), "Don't "))
