@@ -36,7 +36,7 @@ func (e *edge) config() string {
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf("\n[[source]]\nid = \"cloudflare\"\nkind = \"cloudflare\"\ninterval = \"5s\"\naccount_id = %s\nurl = %s\nanalytics = false\n"+
+	return fmt.Sprintf("\n[[source]]\nid = \"cloudflare\"\nkind = \"cloudflare\"\ninterval = \"5s\"\naccount_id = %s\nurl = %s\n"+
 		"requests_per_second = 40 # demo: the server is on this machine\n[source.read]\nfile = %s\n",
 		quote(cloudflare.AccountID), quote("http://"+e.gate.addr+"/client/v4"), quote(e.token))
 }

@@ -50,7 +50,6 @@ type sourceRead struct {
 	Regions             []string
 	Org                 string
 	AccountID           string `toml:"account_id"`
-	Analytics           bool
 	APIURL              string `toml:"api_url"`
 	HubURL              string `toml:"hub_url"`
 	Read                struct{ File string }

@@ -48,7 +48,7 @@ func TestCapacityOfAnApplicationOfAPlatform(t *testing.T) {
 	s.down("cf", "answered 500 Internal Server Error")
 	s.after(10 * time.Second)
 	s.down("cf", "answered 500 Internal Server Error")
-	if a := s.after(10*time.Second).alerts(capacityRule)[0]; a.State != alerts.StateHeld && !strings.Contains(string(a.State), "held") {
+	if a := s.after(10 * time.Second).alerts(capacityRule)[0]; a.State != alerts.StateHeld && !strings.Contains(string(a.State), "held") {
 		t.Errorf("while the platform does not answer it is %s", a.State)
 	}
 	s.up("cf")

@@ -86,6 +86,28 @@ type loss struct {
 	why       backend.Safe
 }
 
+// freshDisk is the sandbox that a workspace or its reference names, if its container started again on an empty disk since a
+// time; else nil.
+func freshDisk(env *alerts.Env, w *backend.Workspace, since time.Time) *backend.Sandbox {
+	fresh := func(id backend.ID) *backend.Sandbox {
+		if b := env.State.SandboxNamed(id, w.Provider); b != nil && env.Ours(b.FreshAt).After(since) {
+			return b
+		}
+		return nil
+	}
+	if b := fresh(w.ProviderID); b != nil {
+		return b
+	}
+	for _, h := range env.State.Sources {
+		if x := env.State.Refs.Get(backend.Key{Kind: backend.KindRef, Source: h.Key.Source, Parent: w.Key.Parent, ID: w.Key.ID}); x != nil {
+			if b := fresh(x.Sandbox); b != nil {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
 func (r *filesVanished) reopened(env *alerts.Env, w *backend.Workspace, n *lossNote) alerts.Verdict {
 	over := n.Seen.Add(r.listed)
 	if !env.Now.Before(over) {
@@ -116,6 +138,8 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *lossNote
 	switch {
 	case madeAfterItsRef(env, w) != nil:
 		l.cause = backend.Text("re-created in a sandbox that was made after its reference was written: the files of the one before are not in it")
+	case freshDisk(env, w, n.Lost) != nil:
+		l.cause = backend.Text("its container started again, on an empty disk: its files are gone")
 	case provider == "in-memory": // it keeps nothing by design, whatever its session did
 		l.severity = alerts.SeverityInfo
 		l.cause = backend.Textf("provider in-memory was re-created%s: its files are gone", how)
@@ -246,6 +270,10 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	out := workspaceEvidence(env, a, w)
 	if !w.LostSuccess.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s had succeeded at %s; its registry does not know that any more", w.Key.Safe(), env.Clock(env.Ours(w.LostSuccess))), Source: src, At: at})
+	}
+	if b := freshDisk(env, w, env.Ours(w.LostSuccess)); b != nil {
+		out = append(out, alerts.Evidence{Text: backend.Textf("the container of sandbox %s started again at %s: after sleep, a stop or a restart its disk is empty", b.Name, env.Clock(env.Ours(b.FreshAt))),
+			Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})
 	}
 	if x := madeAfterItsRef(env, w); x != nil {
 		b, made, saved := newerThan(env, x)

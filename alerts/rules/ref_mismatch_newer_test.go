@@ -43,3 +43,31 @@ func TestVanishedWithASandboxThatIsNewerThanItsReference(t *testing.T) {
 	a := s.want("files-vanished", alerts.StateFiring)
 	wantEvidence(t, a, "its reference to agent-a was written at 07:00:00Z; that sandbox was made at 11:50:00Z")
 }
+
+// TestVanishedWithAContainerThatStartedAgain: what its sources disagree about, the start of its container decides.
+func TestVanishedWithAContainerThatStartedAgain(t *testing.T) {
+	for _, x := range []struct {
+		fresh time.Duration // ago; 0: its container did not start again
+		want  alerts.AlertState
+	}{{0, alerts.StatePending}, {2 * time.Hour, alerts.StatePending}, {10 * time.Minute, alerts.StateFiring}} {
+		s := begin(t, "files-vanished")
+		s.source("docker", backend.InputContainers)
+		s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+		s.box("abcdefghijklmnopqrstuvwxyz", "", func(b *backend.Sandbox) {
+			b.Provider = backend.Text("cloudflare")
+			if x.fresh > 0 {
+				b.FreshAt = s.wall.Add(-x.fresh)
+			}
+		})
+		s.reads("a/box", reading{state: "open", attempt: time.Minute, provider: "cloudflare-sandbox", edit: func(w *backend.Workspace) {
+			w.ProviderID, w.LostSuccess = backend.MustID("abcdefghijklmnopqrstuvwxyz"), s.wall.Add(-time.Hour)
+		}})
+		a := s.look().want("files-vanished", x.want)
+		if x.want == alerts.StateFiring {
+			if a.Cause.String() != "its container started again, on an empty disk: its files are gone" {
+				t.Errorf("cause %v", a.Cause)
+			}
+			wantEvidence(t, a, "the container of sandbox helix-abcdefghijklmnopqrstuvwxyz started again at 11:50:00Z: after sleep, a stop or a restart its disk is empty")
+		}
+	}
+}

@@ -18,7 +18,6 @@ import (
 const (
 	needContainers = "Workers Containers Read"
 	needScripts    = "Workers Scripts Read"
-	needAnalytics  = "Account Analytics Read"
 )
 
 // failure is an answer that is of no use, or no answer.

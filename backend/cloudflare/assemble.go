@@ -105,9 +105,6 @@ func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 	if ns, known := p.s.namespaces.by[b.app.namespace]; known {
 		out.ObjectClass, out.Script = ns.class, ns.script
 	}
-	if u, known := p.s.graph.of[b.id]; known && b.entity.Class == backend.SandboxRunning {
-		out.Usage = backend.Known(u)
-	}
 	return &out
 }
 
@@ -130,6 +127,7 @@ func (p *poll) finish() {
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("class and script of the sandboxes are not known: %s", p.clean(what, 200)))
 	}
 	p.r.Partial = p.unread && s.polls <= firstPolls
+	p.r.Bookmarks = s.bookmarks()
 	p.r.Load = s.client.TakeLoad()
 	p.r.ClockOffset = s.client.Offset()
 	if b := s.budget.State(); b.Current < b.Configured {

@@ -24,10 +24,12 @@ type worker struct {
 	next   time.Time
 	opened time.Time // when it was last asked without a key
 	open   backend.Value[bool]
-	pool   backend.Value[bridge.Pool]
-	poolAt time.Time
-	listAt time.Time // when the operator routes last answered; zero: never
-	errs   [3]error  // of the newest round
+	// preview says that it is of the 1.0 preview, whose routes for acting are not used.
+	preview bool
+	pool    backend.Value[bridge.Pool]
+	poolAt  time.Time
+	listAt  time.Time // when the operator routes last answered; zero: never
+	errs    [3]error  // of the newest round
 }
 
 // The passive reads of a bridge.
@@ -94,6 +96,9 @@ func (p *poll) readBridge() {
 	}
 	if p.now.Sub(w.opened) >= openEvery {
 		w.opened, w.open = p.now, w.client.Open(p.ctx)
+		if f, err := w.client.Features(p.ctx); err == nil {
+			w.preview = f.Preview()
+		}
 	}
 }
 
@@ -134,6 +139,9 @@ func (p *poll) bridgeWords() {
 		p.problem(backend.Key{}, backend.KindOf(err), where, "bridge, "+reads[i]+": "+what)
 		p.r.Unseen = p.r.Unseen || i == readBoxes
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the bridge does not answer as it should (%s): %s", backend.Clean(reads[i], maxWord), p.clean(what, 200)))
+	}
+	if w.preview {
+		p.r.Notes = append(p.r.Notes, backend.Text(bridge.PreviewRefusal))
 	}
 	if w.open.Or(false) {
 		p.problem(backend.Key{}, backend.ErrInvalid, s.opt.BridgeURL, string(bridge.OpenWarning))
@@ -234,6 +242,7 @@ func (s *Source) bridgeRoutes() []backend.Route {
 	}
 	get(bridge.Health(), "bindings of the bridge Worker, every "+backend.Age(bridgeEvery))
 	get(bridge.Stats(), "containers of its pool; now and then without the key, to see whether it is open")
+	get(bridge.Schema(), "which routes it has, every "+backend.Age(openEvery))
 	if s.opt.OpsPrefix != "" {
 		get(bridge.Ops{Prefix: s.opt.OpsPrefix}.List(""), "its sandboxes, by your own operator routes")
 	}

@@ -97,3 +97,16 @@ func TestWhatTheBridgeSaysOfItself(t *testing.T) {
 		t.Errorf("a missing binding: %s", got)
 	}
 }
+
+func TestThePreviewIsSaid(t *testing.T) {
+	w := withBridge(t, nil)
+	w.set("/v1/openapi.json", ok(`{"paths":{"/v1/sandbox/{id}/processes":{"get":{}},"/v1/sandbox/{id}/running":{"get":{}}}}`))
+	if r := w.poll(); !strings.Contains(backend.Join(r.Notes, " ").String(), "1.0 preview") {
+		t.Errorf("notes %v", r.Notes)
+	}
+	w = withBridge(t, nil)
+	w.set("/v1/openapi.json", ok(`{"paths":{"/v1/sandbox/{id}/exec":{"post":{}}}}`))
+	if r := w.poll(); strings.Contains(backend.Join(r.Notes, " ").String(), "preview") {
+		t.Errorf("notes of a stable bridge %v", r.Notes)
+	}
+}

@@ -128,11 +128,13 @@ func word(n wire.Node) string {
 
 // row is one instance of a list or of its own route.
 type row struct {
-	id     backend.ID
-	name   string
-	state  string
-	at     time.Time // when its state was updated, by our clock; zero: not told
-	entity backend.Sandbox
+	id    backend.ID
+	name  string
+	state string
+	at    time.Time // when its state was updated, by our clock; zero: not told
+	// started is the platform's own time of its start: corrected times move with the estimate of its clock.
+	started time.Time
+	entity  backend.Sandbox
 }
 
 // instance reads one instance; ok is false when it has no id.
@@ -144,6 +146,9 @@ func (d *decoder) instance(n wire.Node) (r row, ok bool) {
 	status := n.Get("status")
 	r.state, _ = status.Get("state").Text()
 	r.at = d.moment(status.Get("updated_at")).Or(time.Time{})
+	if t, is := n.Get("started_at").Text(); is {
+		r.started, _ = time.Parse(time.RFC3339, t) // what is no time is zero
+	}
 	b := &r.entity
 	b.Raw, b.Provider, b.IsSandbox = d.clean.Clean(string(n.Raw()), maxRaw), backend.Text("cloudflare"), true
 	b.Name = d.text(n.Get("name"), maxName)

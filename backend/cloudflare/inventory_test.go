@@ -203,3 +203,31 @@ func TestListsAreNotReadMoreOftenThanTheyAreDue(t *testing.T) {
 		t.Errorf("%v, %d requests after 5 s, %d sandboxes", err, w.requests("")-n, len(r.Sandboxes))
 	}
 }
+
+func TestALaterProcessSeesThatAContainerStartedAgain(t *testing.T) {
+	w := newWorld(t, nil)
+	marks := w.poll().Bookmarks
+	w.lists(byObject, []string{instance(owned, "running", "2026-11-20T12:00:20Z", "2026-11-20T12:00:21Z", "")}, nil, nil)
+	for range 2 { // the second one recalls what the first one found
+		w.src = w.source(nil)
+		w.src.Resume(marks)
+		r := w.poll()
+		if b := sandboxOf(t, r, owned); !b.FreshAt.Equal(time.Date(2026, 11, 20, 12, 0, 20, 0, time.UTC)) || !sandboxOf(t, r, runs).FreshAt.IsZero() {
+			t.Fatalf("fresh at %v; one that did not start again: %v", b.FreshAt, sandboxOf(t, r, runs).FreshAt)
+		}
+		marks = r.Bookmarks
+	}
+}
+
+// TestAClockThatMovesIsNoStart: what the platform's clock is believed to be moves all times, and no container.
+func TestAClockThatMovesIsNoStart(t *testing.T) {
+	w := newWorld(t, nil)
+	w.ahead = 0
+	w.poll()
+	w.ahead = -7 * time.Second
+	for range 3 {
+		if r := w.poll(); texts(r) != "" || !sandboxOf(t, r, owned).FreshAt.IsZero() {
+			t.Fatalf("events: %s", texts(r))
+		}
+	}
+}

@@ -27,7 +27,6 @@ type Options struct {
 	Inventory      backend.Duration `toml:"inventory" doc:"how often applications and live instances are listed, at least 10s"`
 	Ended          backend.Duration `toml:"ended" doc:"how long an instance stays listed after its end: the platform keeps them for months"`
 	RequestsPerSec float64          `toml:"requests_per_second" doc:"request budget; the account allows 1200 requests in 5 minutes to all programs of a user or token together"`
-	Analytics      bool             `toml:"analytics" doc:"read memory, CPU and disk from the analytics of the account, where the token allows it"`
 	BridgeURL      string           `toml:"bridge_url" doc:"base of the bridge Worker; empty: the environment variable SANDBOX_WORKER_URL, else none"`
 	Sandboxes      []string         `toml:"sandboxes" doc:"sandbox ids of the bridge that are known: neither the bridge nor the account API lists them"`
 	OpsPrefix      string           `toml:"ops_prefix" doc:"path of your own operator routes in the bridge Worker, such as /ops; empty: there are none"`
@@ -37,7 +36,7 @@ type Options struct {
 
 func defaults() Options {
 	return Options{URL: "https://api.cloudflare.com/client/v4", Inventory: backend.Duration(10 * time.Second), Ended: backend.Duration(24 * time.Hour),
-		RequestsPerSec: 2, Analytics: true, Read: wire.Credential{Header: "Authorization"}, Bridge: wire.Credential{Header: "Authorization"}}
+		RequestsPerSec: 2, Read: wire.Credential{Header: "Authorization"}, Bridge: wire.Credential{Header: "Authorization"}}
 }
 
 // firstSource are the lines of a first source.

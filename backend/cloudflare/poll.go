@@ -30,7 +30,7 @@ type poll struct {
 	unread     bool // something that is due was not read in this slice
 }
 
-// Poll reads what is due: applications, then their instances, namespaces, analytics, and the passive routes of the bridge.
+// Poll reads what is due: applications, then their instances, namespaces, and the passive routes of the bridge.
 func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	now := s.deps.Now()
 	p := &poll{s: s, ctx: ctx, now: now, r: backend.Reading{Schema: backend.ReadingSchema, Source: s.deps.ID, Kind: "cloudflare", Started: now}}
@@ -53,7 +53,6 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 		s.readNamespaces(slice)
 		p.readLists()
 		p.readLost()
-		p.readAnalytics()
 	} else {
 		p.unread = true
 		p.note("the limit of requests is nearly used up: %d are left to all programs of the token; nothing is asked for %s", left, backend.Age(rest))
@@ -170,11 +169,15 @@ func (p *poll) takeRow(a *app, x *row, at time.Time) {
 	if at.Before(b.readAt) {
 		return
 	}
-	if b.app != nil {
+	first := b.app == nil
+	if !first {
 		p.compare(b, x)
 	}
 	b.row, b.app, b.readAt, b.problem = *x, a, at, nil
 	b.entity.Name = a.nameOf(x)
+	if first {
+		p.s.recall(b)
+	}
 }
 
 // shortID is how many characters of an id stand in the name of an instance that has none.
@@ -195,9 +198,7 @@ func (p *poll) compare(b *box, x *row) {
 		b.since = p.now
 	}
 	name := b.app.nameOf(x)
-	was, known := b.entity.StartedAt.Get()
-	now, started := x.entity.StartedAt.Get()
-	if known && started && now.After(was) {
+	if now, known := x.entity.StartedAt.Get(); known && !b.started.IsZero() && x.started.After(b.started) {
 		b.fresh = now
 		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventChange, Name: backend.ChangeStart, At: now, Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxRunning,
 			Text: backend.Textf("%s: its container started again, on an empty disk", name)})

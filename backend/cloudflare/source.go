@@ -36,7 +36,7 @@ type Source struct {
 	appsSaid   string // why the list of applications is not whole
 	namespaces namespaces
 	boxes      map[backend.ID]*box // by the id of the instance
-	graph      graph
+	formers    map[string]former   // of instances that this process has not seen yet, by id
 	polls      int
 	started    time.Time
 
@@ -73,7 +73,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), base: strings.TrimRight(o.URL, "/") + "/accounts/" + o.AccountID,
-		apps: map[string]*app{}, boxes: map[backend.ID]*box{}, started: deps.Now()}
+		apps: map[string]*app{}, boxes: map[backend.ID]*box{}, formers: map[string]former{}, started: deps.Now()}
 	var err error
 	if s.client, err = wire.New(wire.Config{Origins: []string{o.URL}, Credential: o.Read, Budget: s.budget}, deps); err != nil {
 		return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)

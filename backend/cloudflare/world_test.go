@@ -68,6 +68,7 @@ type world struct {
 	routes map[string]func(url.Values) reply
 	asked  []string
 	heads  []http.Header
+	ahead  time.Duration // of the server's clock
 	src    *Source
 }
 
@@ -120,7 +121,7 @@ func (w *world) lists(app string, live, over, odd []string) {
 func (w *world) source(change func(*Options)) *Source {
 	w.t.Helper()
 	o := func(o *Options) {
-		o.URL, o.AccountID, o.RequestsPerSec, o.Analytics = w.url, account, 100, false
+		o.URL, o.AccountID, o.RequestsPerSec = w.url, account, 100
 		if change != nil {
 			change(o)
 		}
@@ -157,7 +158,7 @@ func (w *world) handle(out http.ResponseWriter, r *http.Request) {
 	w.heads = append(w.heads, r.Header.Clone())
 	f := w.routes[strings.TrimPrefix(r.URL.Path, "/accounts/"+account)]
 	w.mu.Unlock()
-	out.Header().Set("Date", w.clock.Now().UTC().Format(http.TimeFormat))
+	out.Header().Set("Date", w.clock.Now().Add(w.ahead).UTC().Format(http.TimeFormat))
 	if f == nil {
 		f = func(url.Values) reply { return refusal(http.StatusNotFound, 7003, "no such thing") }
 	}

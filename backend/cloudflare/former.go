@@ -1,0 +1,75 @@
+package cloudflare
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// What later processes know of an instance: when its container started, and when it was seen to start again.
+const (
+	markStarted = "started "
+	markFresh   = "fresh "
+	maxMarks    = 2000
+)
+
+// former is what a former process knew of an instance.
+type former struct{ started, fresh time.Time }
+
+// Resume goes on with what a former process saw.
+func (s *Source) Resume(marks []backend.Bookmark) {
+	for _, m := range marks {
+		if len(m.Sizes) == 0 {
+			continue
+		}
+		at := m.Sizes[len(m.Sizes)-1].At
+		if raw, is := strings.CutPrefix(m.File, markStarted); is {
+			f := s.formers[raw]
+			f.started = at
+			s.formers[raw] = f
+		} else if raw, is := strings.CutPrefix(m.File, markFresh); is {
+			f := s.formers[raw]
+			f.fresh = at
+			s.formers[raw] = f
+		}
+	}
+}
+
+// recall takes what a former process knew of an instance that this one sees first: a container that started since has an
+// empty disk.
+func (s *Source) recall(b *box) {
+	f, known := s.formers[b.id.Raw()]
+	if !known {
+		return
+	}
+	delete(s.formers, b.id.Raw())
+	b.fresh = f.fresh
+	if now, known := b.entity.StartedAt.Get(); known && !f.started.IsZero() && b.started.After(f.started) {
+		b.fresh = now
+	}
+}
+
+// bookmarks hands that to a later process. The newest starts stay.
+func (s *Source) bookmarks() []backend.Bookmark {
+	var out []backend.Bookmark
+	mark := func(file string, at time.Time) {
+		if !at.IsZero() {
+			out = append(out, backend.Bookmark{File: file, Sizes: []backend.SizeAt{{At: at}}})
+		}
+	}
+	for _, b := range s.boxes {
+		mark(markStarted+b.id.Raw(), b.started)
+		mark(markFresh+b.id.Raw(), b.fresh)
+	}
+	for raw, f := range s.formers { // not seen yet
+		mark(markStarted+raw, f.started)
+		mark(markFresh+raw, f.fresh)
+	}
+	slices.SortFunc(out, func(a, b backend.Bookmark) int {
+		return cmp.Or(b.Sizes[0].At.Compare(a.Sizes[0].At), strings.Compare(a.File, b.File))
+	})
+	return out[:min(len(out), maxMarks)]
+}
