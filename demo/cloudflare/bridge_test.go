@@ -167,3 +167,35 @@ func TestOperatorRoutesStartNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestAStoryFollowsItsContainers: what is repaired works again in the log, and what was started anew is not broken once more.
+func TestAStoryFollowsItsContainers(t *testing.T) {
+	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for _, story := range []BridgeStory{WorkspaceMissing, SharedSandbox} {
+		b := NewBridge(BridgeOptions{Clock: func() time.Time { return start }})
+		p := b.Play(story, start)
+		id := BridgeIDs()[1]
+		fails := func(to time.Duration) (n int) {
+			for _, line := range p.Lines(to) {
+				if !json.Valid([]byte(line)) {
+					t.Fatalf("%s is no JSON", line)
+				}
+				if strings.Contains(line, "sandbox-"+id+"': Unknown Error, TODO") {
+					n++
+				}
+			}
+			return n
+		}
+		if n := fails(25 * time.Second); n != 0 {
+			t.Errorf("story %d: %d commands fail before anything happened", story, n)
+		}
+		if n := fails(2 * time.Minute); n < 8 {
+			t.Errorf("story %d: %d commands fail without a directory", story, n)
+		}
+		b.Change(id, func(x *Box) { x.write("/workspace/.keep", "") })
+		if n := fails(4 * time.Minute); n != 0 {
+			t.Errorf("story %d: %d commands fail after the repair", story, n)
+		}
+		b.Close()
+	}
+}
