@@ -13,6 +13,7 @@ import (
 // edge is the Cloudflare account of a world.
 type edge struct {
 	account *cloudflare.Account
+	worker  *worker // nil: it has no bridge
 	gate    *gate
 	token   string // file with the token of the account API
 }
@@ -27,7 +28,15 @@ func (f *fleet) newEdge(o Options, clock func() time.Duration) (*edge, error) {
 	if err := os.WriteFile(e.token, []byte(token+"\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("demo: write the token of Cloudflare: %w", err)
 	}
-	e.account = cloudflare.NewAccount(cloudflare.AccountOptions{Trouble: f.incidents.account, Seed: o.Seed, Token: token, Start: f.start, Clock: clock})
+	opt := cloudflare.AccountOptions{Trouble: f.incidents.account, Seed: o.Seed, Token: token, Start: f.start, Clock: clock}
+	var err error
+	if e.worker, err = f.newWorker(clock); err != nil {
+		return nil, err
+	}
+	if e.worker != nil {
+		opt.More = e.worker.instances
+	}
+	e.account = cloudflare.NewAccount(opt)
 	return e, nil
 }
 
@@ -37,6 +46,6 @@ func (e *edge) config() string {
 		return ""
 	}
 	return fmt.Sprintf("\n[[source]]\nid = \"cloudflare\"\nkind = \"cloudflare\"\ninterval = \"5s\"\naccount_id = %s\nurl = %s\n"+
-		"requests_per_second = 40 # demo: the server is on this machine\n[source.read]\nfile = %s\n",
-		quote(cloudflare.AccountID), quote("http://"+e.gate.addr+"/client/v4"), quote(e.token))
+		"requests_per_second = 40 # demo: the server is on this machine\n%s[source.read]\nfile = %s\n",
+		quote(cloudflare.AccountID), quote("http://"+e.gate.addr+"/client/v4"), e.worker.keys(), quote(e.token)) + e.worker.logs()
 }

@@ -190,6 +190,10 @@ func (d *Demo) openGates() error {
 	if d.edge != nil {
 		d.edge.gate = &gate{name: "cloudflare", network: "tcp", addr: anyPort, handler: d.edge.account.Handler(), group: d.group, now: d.now}
 		d.gates, paths = append(d.gates, d.edge.gate), append(paths, "/client/v4/")
+		if w := d.edge.worker; w != nil {
+			w.gate = &gate{name: "bridge", network: "tcp", addr: anyPort, handler: w.bridge, group: d.group, now: d.now}
+			d.gates, paths = append(d.gates, w.gate), append(paths, "/health")
+		}
 	}
 	for i, g := range d.gates {
 		if err := g.open(); err != nil {
@@ -234,6 +238,11 @@ func (d *Demo) step() error {
 	if err := d.cloud.step(); err != nil {
 		return err
 	}
+	if d.edge != nil {
+		if err := d.edge.worker.step(); err != nil {
+			return err
+		}
+	}
 	switch down := w.refused(us); {
 	case down && d.us.isOpen():
 		d.us.shut()
@@ -268,6 +277,9 @@ func (d *Demo) Close() error {
 			errs = append(errs, l.close())
 		}
 		errs = append(errs, d.cloud.close())
+		if d.edge != nil {
+			errs = append(errs, d.edge.worker.close())
+		}
 		errs = append(errs, os.RemoveAll(d.dir))
 		if d.claimed != nil {
 			errs = append(errs, d.claimed.Close())

@@ -50,6 +50,10 @@ type sourceRead struct {
 	Regions             []string
 	Org                 string
 	AccountID           string `toml:"account_id"`
+	BridgeURL           string `toml:"bridge_url"`
+	OpsPrefix           string `toml:"ops_prefix"`
+	Sandboxes           []string
+	Bridge              struct{ File string }
 	APIURL              string `toml:"api_url"`
 	HubURL              string `toml:"hub_url"`
 	Read                struct{ File string }

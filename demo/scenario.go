@@ -35,6 +35,8 @@ type incidentSet struct {
 	// edge says that a Cloudflare account is beside the fleet, and account what goes wrong there.
 	edge    bool
 	account cloudflare.Trouble
+	// bridge is what happens in the sandboxes of a bridge Worker beside that account.
+	bridge cloudflare.BridgeStory
 }
 
 type script struct {
@@ -79,6 +81,10 @@ func scripts() []script {
 			incidentSet{edge: true, account: cloudflare.Quota}},
 		{Scenario{"provider-outage", "The account API of Cloudflare answers 500 after 45 seconds: nothing can be said of its containers."},
 			incidentSet{edge: true, account: cloudflare.Outage}},
+		{Scenario{"workspace-missing", "Cloudflare sandboxes that run while /workspace was removed or is a link to nothing: no command of their agents begins."},
+			incidentSet{edge: true, bridge: cloudflare.WorkspaceMissing}},
+		{Scenario{"shared-sandbox", "Two agents share one Cloudflare sandbox, and one of them removes /workspace: the commands of both fail."},
+			incidentSet{edge: true, bridge: cloudflare.SharedSandbox}},
 		{Scenario{"source-outage", "One Helix endpoint refuses connections after 45 seconds and the metrics page answers 503 for a while."},
 			incidentSet{outage: true}},
 	}

@@ -182,7 +182,7 @@ func (c *client) first(ctx context.Context, id string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.factory.first)
 	defer cancel()
 	end := c.factory.now().Add(c.factory.first)
-	c.waits(backend.Textf("the first request may wait %s for its container", backend.Age(c.factory.first)))
+	c.waits(backend.Textf("the first request may wait %d s for its container", int(c.factory.first.Seconds())))
 	for n := 1; ; n++ {
 		a, err := c.exec(ctx, id, bridge.Order{Argv: []string{"true"}, Within: commandWithin}, c.factory.first)
 		if err != nil || a.problem == nil {

@@ -155,8 +155,11 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	return v
 }
 
-// reportedLive reports whether a sandbox is reported to be at work: one that sleeps, starts or ended is not expected to answer.
-func reportedLive(b *backend.Sandbox) bool { return b.Class == backend.SandboxRunning }
+// reportedLive reports whether a sandbox is reported to be at work: one that sleeps, starts or ended is not expected to answer. Of
+// a sandbox of a bridge nobody reports it without operator routes: what was observed in it and what its agent logs count then.
+func reportedLive(b *backend.Sandbox) bool {
+	return b.Class == backend.SandboxRunning || b.Class == backend.SandboxUnknown && onWorkers(b) && !b.BridgeID.IsZero()
+}
 
 // observe brings the failures up to date with what was observed: a newer success of a plane ends its failure. A failure of
 // a former life that no command found ends also when a plane that failed alike works now.

@@ -1,0 +1,53 @@
+package test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/demo"
+	"sandglass/demo/cloudflare"
+)
+
+// TestTheWorkspaceThatWentAway plays the seed's story on the command line: the agent's log tells that no command begins, which alone
+// is pending; a probe names the directory and makes it fire; why prints how each way to run a command ended; a repair makes the
+// directory again and proves it; then nothing fires. So it is with the operator routes and without.
+func TestTheWorkspaceThatWentAway(t *testing.T) {
+	t.Parallel()
+	ids := cloudflare.BridgeIDs()
+	for name, change := range map[string]func(string) string{
+		"with operator routes":    func(config string) string { return config },
+		"without operator routes": func(config string) string { return strings.Replace(config, "ops_prefix = \"/ops\"\n", "", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			w := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "workspace-missing", Start: began.Add(-2 * time.Minute),
+				Clock: func() time.Duration { return time.Since(began) + 2*time.Minute }}, change)
+			w.run(0, `(?s)contradiction on cloudflare, pending.*no command begins in it, its agent's log says.*could not begin since.*‹masked›`, "check")
+			w.run(4, `probe it first`, "repair", ids[1])
+			w.carryOut(1, `(?s)/workspace is missing.*filesystem read +not tried`, "probe", ids[1])
+			w.run(2, `(?s)contradiction on cloudflare, firing.*its working directory is missing`, "check")
+			w.run(0, `(?s)no session: did not begin.*a new session: runs, in /root.*with cwd /workspace: did not begin.*in the root: runs, in /`, "why", ids[1])
+			w.run(0, `(?s)the files of /workspace are gone already.*sessions that are open stay`, "repair", ids[1])
+			w.carryOut(0, `(?s)verified, /workspace is there again, empty: true ran in it.*exec +ok.*filesystem list +ok`, "repair", ids[1])
+			w.run(0, `after mkdir, no session: runs`, "why", ids[1])
+			w.run(4, `there is nothing to repair`, "repair", ids[1])
+			w.carryOut(1, `a link to /mnt/r2/project, which is missing`, "probe", ids[2])
+			w.carryOut(0, `/workspace is there again`, "repair", ids[2])
+			w.run(0, `(?s)\AOK`, "check")
+		})
+	}
+}
+
+// TestASharedSandbox: the log names the command that removed the directory of two agents, so that their lines alone fire, as one alert.
+func TestASharedSandbox(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	w := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "shared-sandbox", Start: began.Add(-2 * time.Minute),
+		Clock: func() time.Duration { return time.Since(began) + 2*time.Minute }}, func(config string) string { return config })
+	out := w.run(2, `(?s)contradiction on cloudflare, firing.*before it, at \S+, the agent ran: rm -rf /workspace`, "check")
+	if n := strings.Count(out, "contradiction on cloudflare"); n != 1 {
+		t.Errorf("%d alerts about one sandbox:\n%s", n, out)
+	}
+}
