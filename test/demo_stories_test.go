@@ -58,6 +58,7 @@ var stories = []story{
 	{"sandbox-crash-loop", "started again and again", "loop ended"},
 	{"contradiction", "working directory is missing", "missing emptied planes commands many"},
 	{"contradiction", "link to nothing", "dangling planes commands many"},
+	{"contradiction", "no command begins in it", "commands many"},
 	{"contradiction", "main process is frozen", "frozen planes commands many"},
 	{"contradiction", "container is gone", "gone many"},
 	{"contradiction", "commands stay queued", "planes commands many jobs resume"},
