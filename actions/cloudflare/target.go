@@ -14,7 +14,7 @@ const (
 	factState   = "state"
 	factRuns    = "runs"
 	factFailure = "failure" // of repair: what the newest probe found
-	factLink    = "link"    // of repair: what it says about a link
+	factLink    = "found"   // of repair: what it says, the target of a link included
 )
 
 // The values of factRuns.
