@@ -3,6 +3,7 @@ package backend
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -89,6 +90,8 @@ func PlainNetError(err error) error {
 			return &netError{call.Err.Error(), err}
 		}
 		return &netError{op.Err.Error(), err}
+	case errors.Is(err, io.EOF):
+		return &netError{"the connection was closed before an answer came", err}
 	}
 	return err
 }

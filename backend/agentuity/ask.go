@@ -111,7 +111,7 @@ func (p *place) strange(resp *wire.Response, err error) *failure {
 	case body == "" && len(resp.Body) <= 64:
 		what = "an empty body"
 	case !strings.HasPrefix(body, "<") && !strings.Contains(resp.Header.Get("Content-Type"), "html"):
-		what = "a body that is no JSON"
+		what = "a body that cannot be read as JSON"
 		var e *backend.Error
 		if errors.As(err, &e) {
 			what += fmt.Sprintf(": %v, %s", e.Err, e.Where)

@@ -53,11 +53,11 @@ func (p *poll) assemble() {
 	}
 }
 
-// refused says which sandboxes cannot be read although their list can: once is ordinary.
+// refused says which sandboxes cannot be read although their list can: once is ordinary, where a part was read before.
 func (p *poll) refused() {
 	n, first := 0, (*box)(nil)
 	for _, key := range p.sorted() {
-		if b := p.s.boxes[key]; b.problem != nil && (b.barred || b.fails > 1 || b.fails > 0 && b.work.whole().IsZero()) {
+		if b := p.s.boxes[key]; b.problem != nil && (b.barred || b.fails > 1 || b.fails > 0 && (b.work.whole().IsZero() || b.events.at.IsZero())) {
 			if n++; first == nil {
 				first = b
 			}
@@ -251,6 +251,7 @@ func (p *poll) finish() {
 	p.r.Inputs = append(p.r.Inputs, backend.InputContainers, backend.InputPlatform)
 	if p.down() == nil {
 		p.regionsDown()
+		p.listsInDoubt()
 		p.regionsInTrouble()
 		p.hubWords()
 		p.noteLoad()

@@ -48,7 +48,7 @@ func (p *poll) explain(f *failure, b *box) (kind backend.ErrorKind, where, what 
 
 // otherStep is what to check when a list or the Hub gives an answer that is none of use.
 func (s *Source) otherStep(f *failure, kind backend.ErrorKind) string {
-	redirects := f.status == 0 && kind == backend.ErrInvalid
+	redirects := f.status/100 == 3 || f.status == 0 && kind == backend.ErrInvalid
 	var name *net.DNSError
 	switch {
 	case f.asks != "" && (f.strange || redirects || f.is(http.StatusNotFound) || errors.As(f.err, &name)): // another service may be meant
@@ -126,6 +126,25 @@ func (p *poll) regionsDown() {
 			}
 		}
 	}
+}
+
+// listsInDoubt says which lists cannot be read whole: what they leave out may be in trouble.
+func (p *poll) listsInDoubt() {
+	for _, r := range p.s.regions {
+		what := r.full.changed
+		if r.err != nil || what.IsEmpty() && r.full.left == 0 {
+			continue
+		}
+		if what.IsEmpty() {
+			what = rowsLeft(r.full.left)
+		}
+		p.r.Unseen = true
+		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the list of region %s is not whole: %s", backend.Clean(r.name, 40), what))
+	}
+}
+
+func rowsLeft(n int) backend.Safe {
+	return backend.Textf("%s no sandboxId; they are left out. If it stays so, look for a newer Sandglass", backend.Counted(n, "row of the list has", "rows of the list have"))
 }
 
 // noteEmpty says when no region lists any sandbox: with a wrong organisation or key the platform answers so, too.

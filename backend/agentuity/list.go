@@ -34,6 +34,7 @@ type list struct {
 	walk    *walk
 	next    time.Time
 	done    time.Time // when it was last read to its end, zero: never
+	left    int       // rows that it left out the last time
 	whole   bool      // the last time it held still while it was read
 	ids     map[backend.ID]bool
 	changed backend.Safe // why it is not whole
@@ -94,7 +95,7 @@ func (s *Source) readPage(ctx context.Context, r *region, l *list) (*page, *fail
 	}
 	rows := a.data.Get("sandboxes")
 	if rows.Kind() != '[' {
-		return nil, &failure{status: 200, trace: a.trace, strange: true, asks: r.place.asks, err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no list data.sandboxes")}
+		return nil, &failure{status: 200, trace: a.trace, strange: true, asks: r.place.asks, err: backend.Errorf(backend.ErrInvalid, a.where, "answered 200 OK, but the answer holds no list data.sandboxes")}
 	}
 	p := &page{total: -1, at: a.at, took: a.took}
 	if n, ok := number(a.data.Get("total")); ok && n >= 0 {
@@ -162,7 +163,7 @@ func (l *list) add(p *page) (end bool) {
 func (l *list) finish(now time.Time) {
 	w := l.walk
 	l.walk, l.done, l.ids = nil, now, w.ids
-	l.whole, l.changed = true, backend.Safe{}
+	l.whole, l.changed, l.left = true, backend.Safe{}, w.bad
 	seen := len(w.ids) + w.bad
 	switch {
 	case w.problem != "":

@@ -1,6 +1,9 @@
 package agentuity
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +43,58 @@ func TestAnEmptyOrganisationIsSaid(t *testing.T) {
 	}
 	if notes := backend.Join(newWorld(t, nil).poll().Notes, "\n").String(); strings.Contains(notes, "no sandbox at all") {
 		t.Errorf("with sandboxes: %s", notes)
+	}
+}
+
+// TestAListThatIsNotWholeIsNoHealth: rows that nothing is known of, and rows that do not come, may be in trouble. The source says so until
+// a whole list was read.
+func TestAListThatIsNotWholeIsNoHealth(t *testing.T) {
+	const row = `{"sandboxId":"sbx_1","status":"suspended","createdAt":"2026-04-04T00:00:00Z"}`
+	for body, want := range map[string]string{
+		`[],"total":1000000000000`:     "the list of region usc is not whole: the page from row 1 on is empty, but the list counts 1000000000000 sandboxes; it is read again",
+		`[` + row + `],"total":9`:      "the list of region usc is not whole: the page from row 1 on brings no new sandbox, but the list counts 9; it is read again",
+		`[` + row + `,7,{}],"total":3`: "the list of region usc is not whole: 2 rows of the list have no sandboxId; they are left out",
+	} {
+		w := newWorld(t, func(o *Options) { o.Hub = false })
+		w.setFunc("GET /sandbox", func(q url.Values) reply {
+			if q.Get("status") != "" || q.Get("live") != "" {
+				return ok(`{"success":true,"data":{"sandboxes":[],"total":0}}`)
+			}
+			return ok(`{"success":true,"data":{"sandboxes":` + body + `}}`)
+		})
+		w.set("GET /sandbox/sandboxes/sbx_1/events", ok(`{"success":true,"data":{"events":[]}}`))
+		for range 2 {
+			if r := w.poll(); !r.Unseen || !strings.HasPrefix(r.Degraded.String(), want) || strings.Contains(backend.Join(r.Notes, " ").String(), "no sandbox at all") {
+				t.Errorf("%s: unseen %v, %q", body, r.Unseen, r.Degraded)
+			}
+			w.clock.Add(5 * time.Second)
+		}
+		w.set("GET /sandbox", ok(`{"success":true,"data":{"sandboxes":[`+row+`],"total":1}}`))
+		w.clock.Add(time.Minute)
+		if r := w.poll(); r.Unseen || !r.Degraded.IsEmpty() {
+			t.Errorf("%s: after a whole list: unseen %v, %q", body, r.Unseen, r.Degraded)
+		}
+	}
+}
+
+// TestEventsThatWereNeverReadAreNoHealth: one reading without them is enough to say so, as with executions and jobs.
+func TestEventsThatWereNeverReadAreNoHealth(t *testing.T) {
+	for _, part := range []string{"executions", "jobs", "events"} {
+		w := newWorld(t, func(o *Options) { o.Hub = false })
+		w.set("GET /sandbox/sandboxes/"+healthyID+"/"+part, reply{status: 200, body: `{"success":true,"data":{}}`, header: map[string]string{"x-session-id": "sess_7"}})
+		if r := w.poll(); !r.Unseen || !strings.Contains(r.Degraded.String(), "the answer holds no list data."+part+"; it is asked again. If it stays so") {
+			t.Errorf("%s: unseen %v, %q", part, r.Unseen, r.Degraded)
+		}
+	}
+}
+
+// TestAClosedConnectionIsSaid in words, not as the end of a file.
+func TestAClosedConnectionIsSaid(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer srv.Close()
+	w := newWorld(t, func(o *Options) { o.URL = srv.URL })
+	if err := w.fails(); backend.KindOf(err) != backend.ErrUnreachable || !strings.Contains(err.Error(), "/sandbox?…: the connection was closed before an answer came") {
+		t.Error(err)
 	}
 }
 

@@ -157,7 +157,7 @@ func (p *poll) take(r *region) {
 	}
 	r.got, r.finished = nil, nil
 	if bad > 0 {
-		p.problem(backend.Key{}, backend.ErrInvalid, r.place.base+"/sandbox", fmt.Sprintf("%d rows of the list have no sandboxId; they are left out", bad))
+		p.problem(backend.Key{}, backend.ErrInvalid, r.place.base+"/sandbox", rowsLeft(bad).String())
 	}
 	for _, l := range append([]*list{&r.full, &r.live}, r.ended...) {
 		if !l.changed.IsEmpty() {

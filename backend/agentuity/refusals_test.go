@@ -25,7 +25,7 @@ func TestRefusalsAreExplained(t *testing.T) {
 		"wrong region":     {wrongRegion, backend.ErrInvalid, []string{"answered 421", "(trace sess_421)", `it belongs to region usw: add "usw" to regions`}},
 		"no region":        {reply{status: 421, body: `{}`, header: map[string]string{"x-agentuity-region": "evil.example.com/x?"}}, backend.ErrInvalid, []string{`what the answer names is no region ("evil.example.com/x?"): check regions and url`}},
 		"nothing":          {reply{status: 200, header: map[string]string{"x-session-id": "sess_1"}}, backend.ErrInvalid, []string{"answered 200 OK with an empty body (trace sess_1)", "Check regions"}},
-		"cut off":          {ok(`{"data":{"sandboxes":[{"sandboxId":"sb`), backend.ErrInvalid, []string{"a body that is no JSON: the JSON value is cut off, /data/sandboxes/0/sandboxId (byte ", "Check regions"}},
+		"cut off":          {ok(`{"data":{"sandboxes":[{"sandboxId":"sb`), backend.ErrInvalid, []string{"a body that cannot be read as JSON: the JSON value is cut off, /data/sandboxes/0/sandboxId (byte ", "Check regions"}},
 		"elsewhere":        {reply{status: 302, header: map[string]string{"Location": "https://login.example.com/"}}, backend.ErrInvalid, []string{"redirects to login.example.com; not followed", "Check regions"}},
 		"server error":     {readReply(t, "zombie_execute_500"), backend.ErrUnreachable, []string{"give its support the trace", "answered 500 Internal Server Error: Internal Server Error (trace sess_13697a6fc3da63f88c0329860f5d7449)"}},
 		"error key":        {readReply(t, "zombie_execute_500_error_key"), backend.ErrUnreachable, []string{"Internal Server Error (trace sess_c3d6c11c29908096f69f8cdf3d781152)"}},
