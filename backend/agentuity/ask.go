@@ -122,6 +122,13 @@ func (p *place) strange(resp *wire.Response, err error) *failure {
 	return f
 }
 
+// lacks makes the failure of an answer that is JSON and not of the form that is documented.
+func (a *answer) lacks(what, asks string) *failure {
+	f := &failure{status: http.StatusOK, trace: a.trace, strange: true, asks: asks}
+	f.err = backend.Errorf(backend.ErrInvalid, a.where, "%s, but the answer holds no %s%s", answered(f), what, traced(f))
+	return f
+}
+
 // answered names the status of a failure.
 func answered(f *failure) string {
 	said := fmt.Sprintf("answered %d", f.status)

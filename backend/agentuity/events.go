@@ -20,7 +20,7 @@ type events struct {
 func (p *poll) takeEvents(b *box, a *answer) {
 	rows := a.data.Get("events")
 	if rows.Kind() != '[' {
-		b.work.shapeless = &failure{trace: a.trace, strange: true, err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no list data.events")}
+		b.work.shapeless = a.lacks("list data.events", "")
 		return
 	}
 	d := p.s.decoder(b.region.place)

@@ -150,7 +150,7 @@ func (p *poll) walkHub(ctx context.Context) {
 		}
 		list := a.data.Get("sessions")
 		if list.Kind() != '{' {
-			h.failed = &failure{status: http.StatusOK, trace: a.trace, strange: true, asks: h.place.asks, err: backend.Errorf(backend.ErrInvalid, a.where, "answered 200 OK, but the answer holds no object sessions")}
+			h.failed = a.lacks("object sessions", h.place.asks)
 			h.next, h.offset, h.rows, h.joins = p.now.Add(hubEvery*9/10), 0, nil, nil
 			return
 		}

@@ -95,7 +95,7 @@ func (s *Source) readPage(ctx context.Context, r *region, l *list) (*page, *fail
 	}
 	rows := a.data.Get("sandboxes")
 	if rows.Kind() != '[' {
-		return nil, &failure{status: 200, trace: a.trace, strange: true, asks: r.place.asks, err: backend.Errorf(backend.ErrInvalid, a.where, "answered 200 OK, but the answer holds no list data.sandboxes")}
+		return nil, a.lacks("list data.sandboxes", r.place.asks)
 	}
 	p := &page{total: -1, at: a.at, took: a.took}
 	if n, ok := number(a.data.Get("total")); ok && n >= 0 {

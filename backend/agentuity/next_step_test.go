@@ -82,7 +82,7 @@ func TestEventsThatWereNeverReadAreNoHealth(t *testing.T) {
 	for _, part := range []string{"executions", "jobs", "events"} {
 		w := newWorld(t, func(o *Options) { o.Hub = false })
 		w.set("GET /sandbox/sandboxes/"+healthyID+"/"+part, reply{status: 200, body: `{"success":true,"data":{}}`, header: map[string]string{"x-session-id": "sess_7"}})
-		if r := w.poll(); !r.Unseen || !strings.Contains(r.Degraded.String(), "the answer holds no list data."+part+"; it is asked again. If it stays so") {
+		if r := w.poll(); !r.Unseen || !strings.Contains(r.Degraded.String(), "the answer holds no list data."+part+" (trace sess_7); it is asked again. If it stays so") {
 			t.Errorf("%s: unseen %v, %q", part, r.Unseen, r.Degraded)
 		}
 	}

@@ -105,7 +105,7 @@ func (p *poll) takeJobs(b *box, a *answer) {
 func takeRows[E backend.Entity](p *poll, b *box, a *answer, name string, before []E, decode func(wire.Node) (E, *backend.Work, bool), of func(E) *backend.Work) (all []E, count int, ok bool) {
 	rows := a.data.Get(name)
 	if rows.Kind() != '[' {
-		b.work.shapeless = &failure{trace: a.trace, strange: true, err: backend.Errorf(backend.ErrInvalid, a.where, "the answer holds no list data.%s", name)}
+		b.work.shapeless = a.lacks("list data."+name, "")
 		return nil, 0, false
 	}
 	since, named := map[backend.Key]time.Time{}, map[backend.Key]bool{}
