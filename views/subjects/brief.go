@@ -34,6 +34,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"re-created in a sandbox that was made after", "in a newer sandbox"},
 	{"provider in-memory was re-created", "its files are gone"},
 	{"with destroyOnClose: the sandbox ended with its files", "its files are gone"},
+	{"started again, on an empty disk", "its files are gone"},
 	{"closing removes its files", "closed: files gone"},
 	{"its files may be", "files may be gone"},
 	{"Sandglass set the scratch directory", "quarantined in use"},
