@@ -23,8 +23,8 @@ type namespaces struct {
 // readApplications lists the applications, if they are due.
 func (p *poll) readApplications() *failure {
 	s := p.s
-	if p.now.Before(s.appsNext) {
-		return nil
+	if p.now.Before(s.appsNext) || s.behind && !s.appsAt.IsZero() && p.now.Sub(s.appsAt) < endedEvery {
+		return nil // what is left over of the poll before comes first
 	}
 	s.appsNext = p.now.Add(spread(s.opt.Inventory.Std()))
 	w := &walk{}

@@ -20,8 +20,20 @@ func (s *Source) keyOf(b *box) backend.Key {
 func (p *poll) assemble() {
 	s := p.s
 	whole := s.appsWhole && !s.appsAt.IsZero()
+	unread := 0
 	for _, key := range s.listed {
-		whole = p.told(s.apps[key]) && whole
+		a := s.apps[key]
+		whole = p.told(a) && whole
+		if slices.ContainsFunc(a.lists[:], func(l list) bool { return l.done.IsZero() && l.err == nil && l.said == "" }) && a.lists[listActive].err == nil {
+			unread++
+		}
+	}
+	if s.behind = unread > 0; s.behind {
+		p.unread = true
+		if p.now.Sub(s.started) >= firstReads {
+			p.r.Unseen = true
+			p.note("the instances of %s were not read to their end yet: requests_per_second is %v", backend.Counted(unread, "application", "applications"), s.opt.RequestsPerSec)
+		}
 	}
 	taken := map[backend.ID]bool{}
 	for _, b := range p.sorted() {
@@ -126,7 +138,7 @@ func (p *poll) finish() {
 		p.problem(backend.Key{}, kind, where, "class and script of the sandboxes are not known: "+what)
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("class and script of the sandboxes are not known: %s", p.clean(what, 200)))
 	}
-	p.r.Partial = p.unread && s.polls <= firstPolls
+	p.r.Partial = p.unread && p.now.Sub(s.started) < firstReads
 	p.r.Bookmarks = s.bookmarks()
 	p.r.Load = s.client.TakeLoad()
 	p.r.ClockOffset = s.client.Offset()

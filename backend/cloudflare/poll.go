@@ -18,7 +18,7 @@ import (
 const (
 	askedAtOnce = 20               // own routes of instances in one poll
 	askAgain    = 10 * time.Second // between two requests for one instance
-	firstPolls  = 5                // a command that polls until everything is read gives up after so many
+	firstReads  = 45 * time.Second // a command that polls until everything is read gives up after so long
 )
 
 // poll is the work of one Poll.
@@ -41,7 +41,6 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	slice, cancel := context.WithTimeout(ctx, time.Duration(float64(s.deps.Interval)*sliceShare))
 	defer cancel()
 	p.slice = slice
-	s.polls++
 	rest, left := s.limits.rest(now)
 	if rest == 0 {
 		if f := p.readApplications(); f != nil {
@@ -64,37 +63,18 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	return p.r, nil
 }
 
-// readLists reads the lists that are due, those of live instances first.
+// readLists reads the lists that are due: those of live instances first, in all applications.
 func (p *poll) readLists() {
-	type job struct {
-		app   *app
-		which int
-	}
-	var jobs []job
 	for which := range filters {
+		var due []*app
 		for _, key := range p.s.listed {
-			if a := p.s.apps[key]; a.lists[which].due(p.now) {
-				jobs = append(jobs, job{a, which})
+			if a := p.s.apps[key]; a.lists[which].due(p.now) && (which == listActive || a.lists[listActive].err == nil) {
+				due = append(due, a)
 			}
 		}
+		slices.SortStableFunc(due, func(a, b *app) int { return a.lists[which].next.Compare(b.lists[which].next) }) // who waits longest comes first
+		p.run(len(due), func(i int) { p.s.readInstances(p.ctx, p.slice, due[i], which) })
 	}
-	// The lists of one application share its error, so one application is read by one goroutine.
-	byApp := map[*app][]int{}
-	var order []*app
-	for _, j := range jobs {
-		if byApp[j.app] == nil {
-			order = append(order, j.app)
-		}
-		byApp[j.app] = append(byApp[j.app], j.which)
-	}
-	p.run(len(order), func(i int) {
-		a := order[i]
-		for _, which := range byApp[a] {
-			if p.s.readInstances(p.ctx, p.slice, a, which); a.lists[which].err != nil {
-				return
-			}
-		}
-	})
 	for _, key := range p.s.listed {
 		p.takeLists(p.s.apps[key])
 	}

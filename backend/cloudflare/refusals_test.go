@@ -148,3 +148,20 @@ func TestTheEnvironmentCompletesTheConfiguration(t *testing.T) {
 		t.Errorf("bridge %s, key %s, token %s", base, key.Env, w.heads[0].Get("Authorization"))
 	}
 }
+
+// TestASmallBudgetReadsLiveInstancesFirst: what was not read yet is said, and is no end of anything.
+func TestASmallBudgetReadsLiveInstancesFirst(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.RequestsPerSec = 0.1 })
+	r := w.poll()
+	if !r.Partial || r.Whole(backend.KindSandbox) || w.requests("instances-v2") > 0 {
+		t.Errorf("partial %t, scopes %v, %d lists", r.Partial, r.Scopes, w.requests("instances-v2"))
+	}
+	for range 6 {
+		r = w.poll()
+	}
+	if w.requests("state=active") < 2 || r.Partial || !r.Unseen || !strings.Contains(backend.Join(r.Notes, " ").String(), "were not read to their end yet: requests_per_second is 0.1") || len(r.Ended) > 0 {
+		t.Errorf("%d lists of live instances, partial %t, notes %v", w.requests("state=active"), r.Partial, r.Notes)
+	}
+	sandboxOf(t, r, runs)
+	sandboxOf(t, r, owned)
+}

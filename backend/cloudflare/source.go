@@ -37,8 +37,8 @@ type Source struct {
 	namespaces namespaces
 	boxes      map[backend.ID]*box // by the id of the instance
 	formers    map[string]former   // of instances that this process has not seen yet, by id
-	polls      int
 	started    time.Time
+	behind     bool // the poll before left lists unread
 
 	mu       sync.Mutex
 	alerting map[backend.ID]bool
