@@ -41,6 +41,8 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"the scratch directory of a live workspace was removed", "directory removed"},
 	{"the working directory of the sandbox is gone", "no working directory"},
 	{"many sandboxes at once are reported well", "many fail at once"},
+	{"but no command begins in it", "no command begins"},
+	{"but the working directory of its control server", "no server directory"},
 	{"but its working directory is missing", "no working directory"},
 	{"but its working directory is a link to nothing", "dangling directory"},
 	{"but the host directory mounted there was removed", "mount was removed"},

@@ -33,6 +33,12 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	} else if w := c.State.Workspace(k); w != nil {
 		says = w.Reported
 	}
+	if strings.HasPrefix(effect, "not known") && strings.Contains(a.Cause.String(), "no command begins in it") {
+		if effect = "no command begins in " + what; one {
+			effect = "no command begins in it"
+		}
+		return effect + ", as far as its agent's log tells"
+	}
 	if !one || says.IsEmpty() || strings.HasPrefix(effect, "not known") {
 		return effect
 	}

@@ -191,6 +191,18 @@ func TestImpactOfAContradiction(t *testing.T) {
 	}
 }
 
+// What only an agent's log says is told as its word.
+func TestImpactOfAnAgentsLine(t *testing.T) {
+	key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
+	b := &backend.Sandbox{Meta: backend.Meta{Key: key}, Class: backend.SandboxRunning, Reported: backend.Text("running")}
+	c := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b)}, nil)
+	a := &alerts.Alert{Rule: "contradiction", Source: "a", State: alerts.StatePending, SubjectCount: 1, Subjects: []alerts.Subject{{Key: key}},
+		Cause: backend.Text("reported running, but no command begins in it, its agent's log says")}
+	if got := impact(a, c); !strings.HasSuffix(got, "no command begins in it, as far as its agent's log tells") {
+		t.Error(got)
+	}
+}
+
 // A contradiction whose source does not answer keeps the impact of what was proved: its sandbox is not known to be down.
 func TestImpactOfAHeldContradiction(t *testing.T) {
 	for cause, want := range map[string]string{
