@@ -60,9 +60,11 @@ func (k ReportKind) Suspicious() bool {
 	return false
 }
 
-// MaxReports bounds the reports that are kept of one source: the newest stay, at most ReportsFor long.
+// MaxReports bounds the reports that are kept of one source, MaxJoins the joins among them, which do not crowd out the others: the
+// newest stay, at most ReportsFor long.
 const (
 	MaxReports = 500
+	MaxJoins   = 2000
 	ReportsFor = time.Hour
 )
 
@@ -74,7 +76,22 @@ func KeepReports(kept, more []Report, now time.Time) []Report {
 	if len(out) == 0 {
 		return nil
 	}
-	return out[max(0, len(out)-MaxReports):]
+	joins, others := 0, 0
+	for i := range out {
+		if out[i].Kind == ReportJoin {
+			joins++
+		} else {
+			others++
+		}
+	}
+	return slices.DeleteFunc(out, func(r Report) bool { // the oldest come first
+		n, most := &others, MaxReports
+		if r.Kind == ReportJoin {
+			n, most = &joins, MaxJoins
+		}
+		*n--
+		return *n >= most
+	})
 }
 
 // hubTexts are the words of each kind of report, in the order in which they are looked for.

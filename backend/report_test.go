@@ -16,6 +16,19 @@ func TestReportsAreBounded(t *testing.T) {
 	if len(kept) != MaxReports || !kept[len(kept)-1].At.Equal(now) || kept[0].At.Before(now.Add(-MaxReports*time.Second)) {
 		t.Errorf("%d reports from %s to %s", len(kept), kept[0].At, kept[len(kept)-1].At)
 	}
+	for i := range 2 * MaxJoins { // joins do not crowd out what failed
+		many = append(many, Report{Kind: ReportJoin, At: now.Add(-time.Duration(i) * time.Millisecond)})
+	}
+	joins := 0
+	kept = KeepReports(nil, many, now)
+	for _, r := range kept {
+		if r.Kind == ReportJoin {
+			joins++
+		}
+	}
+	if joins != MaxJoins || len(kept) != MaxJoins+MaxReports || kept[0].At.Before(now.Add(-MaxReports*time.Second)) {
+		t.Errorf("%d joins of %d reports from %s", joins, len(kept), kept[0].At)
+	}
 	for text, want := range map[string]string{
 		"did not connect within 120000ms, tried every 250ms, 5000 ms later":                                                        "did not connect within 120 s, tried every 0.25 s, 5 s later",
 		"did not connect within 2m0s (120_000 milliseconds, 120,000ms), 2 minutes":                                                 "did not connect within 120 s (120 s, 120 s), 120 s",

@@ -192,9 +192,13 @@ func reportsOf(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 		if len(h.Reports) == 0 || !h.ReportsOn(b.Key.Source) {
 			continue
 		}
-		for _, x := range h.Reports {
-			if x.Sandbox == b.Key.ID || ofSDK(x.Kind) && namesBox(&x, b) || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {
-				out = append(out, x)
+		for i := range h.Reports {
+			x := &h.Reports[i]
+			if x.Kind == backend.ReportJoin {
+				continue // a fleet has many, and none says how a sandbox is
+			}
+			if x.Sandbox == b.Key.ID || ofSDK(x.Kind) && namesBox(x, b) || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {
+				out = append(out, *x)
 			}
 		}
 	}

@@ -105,8 +105,8 @@ func (s *Source) readMarks(now time.Time) []backend.Bookmark {
 // markSaid begins the marks of joins that log lines told: session, sandbox, and the source of the line; its file and itself.
 const (
 	markSaid    = "said "
-	maxJoins    = 500
-	maxJoinLine = 240
+	maxJoins    = 1000
+	maxJoinLine = 160
 )
 
 func (s *Source) joinMarks() []backend.Bookmark {

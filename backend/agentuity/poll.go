@@ -30,7 +30,7 @@ type poll struct {
 type attention struct {
 	asked                       string
 	alerting, visible, sessions map[backend.ID]bool
-	reports                     []backend.Report
+	reports, joins              []backend.Report // joins apart: a fleet has many
 }
 
 // Poll reads a slice: the lists that are due, then as much about single sandboxes and sessions as the budget allows.
@@ -47,7 +47,14 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.slice = slice
 	s.polls++
 	s.mu.Lock()
-	p.attention = attention{asked: s.asked, alerting: s.alerting, visible: s.visible, sessions: s.watched, reports: slices.Clone(s.reports)}
+	p.attention = attention{asked: s.asked, alerting: s.alerting, visible: s.visible, sessions: s.watched}
+	for _, r := range s.reports {
+		if r.Kind == backend.ReportJoin {
+			p.attention.joins = append(p.attention.joins, r)
+		} else {
+			p.attention.reports = append(p.attention.reports, r)
+		}
+	}
 	s.mu.Unlock()
 	p.lists()
 	if err := p.down(); err != nil {

@@ -1,6 +1,7 @@
 package agentuity
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -33,7 +34,7 @@ const maxSaid = 5000
 // saidJoins are the newest joins that log lines tell, by sandbox. They stay after their lines, for later processes too.
 func (p *poll) saidJoins() map[backend.ID]saidJoin {
 	s := p.s
-	for _, r := range p.attention.reports {
+	for _, r := range slices.Concat(p.attention.joins, p.attention.reports) {
 		if !r.Session.IsZero() && !r.Sandbox.IsZero() && r.At.After(s.saidOf[r.Session].at) && len(s.saidOf) < maxSaid {
 			x := s.saidOf[r.Session]
 			if x.sandbox != r.Sandbox {

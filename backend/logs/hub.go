@@ -40,8 +40,8 @@ func hubLines() []pattern {
 	}
 }
 
-// maxReports bounds what one poll reports.
-const maxReports = 200
+// maxReports bounds what one poll reports beside joins: the newest stay.
+const maxReports = backend.MaxReports
 
 // report notes what a line of a hub says of a session or a sandbox. It is false for a line that names neither: others write
 // such words too.
@@ -51,7 +51,7 @@ func (a *lineAnalyser) report(p *pattern, r record, data []byte, at time.Time) (
 		said = r.errText
 	}
 	out, ok := backend.HubText(string(data))
-	if !ok || len(a.reports) >= maxReports {
+	if !ok {
 		return out, ok
 	}
 	if (out.Kind == backend.ReportDriverWaiting || out.Kind == backend.ReportNoCheckpoint || out.Kind == backend.ReportResumeRefused) && out.Session.IsZero() && out.Sandbox.IsZero() {
@@ -75,18 +75,21 @@ func (a *lineAnalyser) report(p *pattern, r record, data []byte, at time.Time) (
 	}
 	out.Source, out.At, out.Where = a.source, at, a.where()
 	out.Text = backend.HubSeconds(a.cleaner.Clean(string(text[:min(len(text), maxSample)]), sampleRunes))
+	if len(a.reports) >= maxReports {
+		a.reports = a.reports[1:]
+	}
 	a.reports = append(a.reports, out)
 	return out, true
 }
 
 const (
-	maxJoins  = 2000             // sessions whose joins are remembered
+	maxJoins  = backend.MaxJoins // sessions whose joins are remembered, and joins of one poll
 	joinAgain = 20 * time.Minute // a join is told again: what hears of it forgets
 )
 
 // join notes which sandbox a session has, where a line of a hub names one of each.
 func (a *lineAnalyser) join(data []byte, at time.Time) {
-	if !bytes.Contains(data, []byte("codesess_")) || !bytes.Contains(data, []byte("sbx_")) || len(a.reports) >= maxReports {
+	if !bytes.Contains(data, []byte("codesess_")) || !bytes.Contains(data, []byte("sbx_")) || len(a.joins) >= maxJoins {
 		return
 	}
 	session, sandbox, ok := backend.HubPair(string(data))
@@ -99,7 +102,7 @@ func (a *lineAnalyser) join(data []byte, at time.Time) {
 	out := backend.Report{Source: a.source, At: at, Kind: backend.ReportJoin, Session: session, Sandbox: sandbox, Where: a.where(),
 		Text: a.cleaner.Clean(string(data[:min(len(data), maxSample)]), sampleRunes)}
 	a.joined[session] = out
-	a.reports = append(a.reports, out)
+	a.joins = append(a.joins, out)
 }
 
 // where is the file that is read now.

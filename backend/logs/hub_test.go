@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -63,5 +64,28 @@ func TestALineThatNamesBothJoinsThem(t *testing.T) {
 	_, r = lines(t, nil, `[ERROR] [hub] `+session+`: failed to send USR1 reconnect nudge (initial): APIErrorResponse: Internal Server Error { sessionId: 'sess_9a3e3d8a03fbeecf1d40d668e9f823f3', status: 500 }`)
 	if len(r.Reports) != 1 || r.Reports[0].Session.Raw() != session || len(r.Events) != 1 || !strings.Contains(r.Events[0].Text.String(), "session "+session) || strings.Contains(r.Events[0].Text.String(), "sess_9a3e") {
 		t.Errorf("%+v %+v", r.Reports, r.Events)
+	}
+}
+
+// TestManyLinesOfAHub: a fleet that is bound in one poll does not hide what fails in it, and of many failures the newest are told.
+func TestManyLinesOfAHub(t *testing.T) {
+	var all []string
+	for i := range 300 {
+		all = append(all, fmt.Sprintf("[INFO] session codesess_%04d bound to sandbox sbx_%04d", i, i))
+	}
+	for i := range maxReports + 100 {
+		all = append(all, fmt.Sprintf("[ERROR] codesess_%04d: failed to send USR1 reconnect nudge: 500", i))
+	}
+	_, r := lines(t, nil, all...)
+	joins, failed := 0, map[string]bool{}
+	for _, x := range r.Reports {
+		if x.Kind == backend.ReportJoin {
+			joins++
+		} else {
+			failed[x.Session.Raw()] = true
+		}
+	}
+	if joins != 300 || len(failed) != maxReports || !failed[fmt.Sprintf("codesess_%04d", maxReports+99)] {
+		t.Errorf("%d joins, %d failures", joins, len(failed))
 	}
 }

@@ -34,6 +34,7 @@ type lineAnalyser struct {
 
 	events   []backend.Event
 	reports  []backend.Report
+	joins    []backend.Report // apart from reports: many of them do not crowd out what failed
 	commands sandboxCommands
 	joined   map[backend.ID]backend.Report // the newest join that was reported of each session
 	seen     lineStats                     // of this poll
@@ -62,7 +63,7 @@ func (a *lineAnalyser) begin(total int64, elapsed time.Duration) {
 	allowed := a.budget * max(elapsed.Seconds(), 1)
 	a.every = max(1, int((float64(total)+allowed-1)/allowed))
 	a.forced = int64(allowed)
-	a.events, a.reports, a.seen = nil, nil, lineStats{}
+	a.events, a.reports, a.joins, a.seen = nil, nil, nil, lineStats{}
 	a.mems.silent = 0
 	a.tally.folded = 0
 }
@@ -364,7 +365,7 @@ func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 		return a.cleaner.Clean(string(b), backend.MaxTextRunes).LogLine(sampleRunes)
 	})
 	slices.SortStableFunc(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
-	r.Events, r.Reports = a.events, a.reports
+	r.Events, r.Reports = a.events, append(a.joins, a.reports...)
 	r.Memory = a.mems.take(a.source, now)
 	r.Load.Bytes = a.seen.bytes
 	a.ever.lines += a.seen.lines
