@@ -108,7 +108,7 @@ func (r *contradiction) GatheredBy(subject backend.Key, note alerts.Note, noteOf
 		return []backend.Key{key}
 	}
 	var out []backend.Key
-	for _, f := range n.ranked() {
+	for _, f := range n.shareable() {
 		out = append(out, regionKey(subject.Source, n.Region, f.fault()))
 	}
 	return out

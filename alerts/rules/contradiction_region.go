@@ -37,6 +37,18 @@ type signalled struct {
 	minor bool
 }
 
+// shareable are the failures that a sandbox can have in common with others of its region, those first that say most. One that is
+// broken for itself has no part in what others only lack: its mount is not gone because drivers are.
+func (n *contradictionNote) shareable() []failedPlane {
+	all := n.ranked()
+	if !n.proved() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(f failedPlane) bool {
+		return f.Plane == backend.PlaneDriver && f.Kind == "" || f.Plane == backend.PlaneQueue || isSignal(f.Plane)
+	})
+}
+
 // regions are the incidents of regions: the same signal on several sandboxes of one within a short time. Such sandboxes are no
 // broken ones each: what serves them is.
 func (r *contradiction) regions(env *alerts.Env, known alerts.Known) []alerts.Found {
@@ -49,7 +61,7 @@ func (r *contradiction) regions(env *alerts.Env, known alerts.Known) []alerts.Fo
 		if n == nil || n.Region == "" || state == alerts.StateEnded || state == alerts.StateResolved {
 			continue
 		}
-		for i, f := range n.ranked() {
+		for i, f := range n.shareable() {
 			key := regionKey(k.Source, n.Region, f.fault())
 			by[key], ranks[key] = append(by[key], signalled{k, f.First, n.minor()}), ranks[key]+i
 		}

@@ -19,7 +19,7 @@ type events struct {
 // takeEvents takes over the lifecycle events of a sandbox, and tells those that are new.
 func (p *poll) takeEvents(b *box, a *answer) {
 	rows := a.data.Get("events")
-	if rows.Kind() != '[' {
+	if rows.Kind() != '[' && !rows.IsNull() { // null is an empty list
 		b.work.shapeless = a.lacks("list data.events", "")
 		return
 	}

@@ -94,7 +94,7 @@ func (s *Source) readPage(ctx context.Context, r *region, l *list) (*page, *fail
 		return nil, f
 	}
 	rows := a.data.Get("sandboxes")
-	if rows.Kind() != '[' {
+	if total, ok := number(a.data.Get("total")); rows.Kind() != '[' && !(rows.IsNull() && ok && total == 0) { // null is an empty list
 		return nil, a.lacks("list data.sandboxes", r.place.asks)
 	}
 	p := &page{total: -1, at: a.at, took: a.took}

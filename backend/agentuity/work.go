@@ -104,7 +104,7 @@ func (p *poll) takeJobs(b *box, a *answer) {
 // takeRows decodes a list of work and dates what is queued: the platform does not.
 func takeRows[E backend.Entity](p *poll, b *box, a *answer, name string, before []E, decode func(wire.Node) (E, *backend.Work, bool), of func(E) *backend.Work) (all []E, count int, ok bool) {
 	rows := a.data.Get(name)
-	if rows.Kind() != '[' {
+	if rows.Kind() != '[' && !rows.IsNull() { // null is an empty list
 		b.work.shapeless = a.lacks("list data."+name, "")
 		return nil, 0, false
 	}
