@@ -71,6 +71,7 @@ func (c *Check) whyNothing(source string) []backend.Safe {
 		none = st.Sandboxes.Len() == 0
 	case backend.KindTmpdir:
 		none = st.Tmpdirs.Len() == 0
+	case backend.KindSession, backend.KindExecution, backend.KindJob, backend.KindRef, backend.KindHost, backend.KindSource: // no verdict counts them
 	}
 	if h := st.Source(source); none && h != nil && h.Error.IsEmpty() && h.Delivers(c.counted.Spec().Input) {
 		return h.Notes
