@@ -110,7 +110,12 @@ func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 	out := b.entity
 	out.Key, out.ReadAt, out.KnownSince = key, b.readAt, b.since
 	out.BridgeID = p.s.bridgeID(b)
-	out.Unattributed = out.BridgeID.IsZero()
+	if out.Unattributed = out.BridgeID.IsZero(); !out.Unattributed && out.Name != out.BridgeID.Safe() { // the agents' logs and your code call it by this id
+		if !out.Name.IsEmpty() {
+			out.Labels = append(slices.Clone(out.Labels), backend.Field{Name: backend.Text("instance name"), Value: out.Name})
+		}
+		out.Name = out.BridgeID.Safe()
+	}
 	out.Application = b.app.name
 	out.Image = cmp.Or(out.Image, b.app.image)
 	out.FreshAt = b.fresh

@@ -66,6 +66,25 @@ func TestOperatorRoutesJoinSandboxesAndInstances(t *testing.T) {
 	}
 }
 
+// TestAJoinedSandboxIsNamedByItsSandboxID: the platform names its instance by the id of a container, which says nothing to anybody.
+func TestAJoinedSandboxIsNamedByItsSandboxID(t *testing.T) {
+	const container = "ed74fc00-1fef-409a-888c-dcd2bcf9838f"
+	w := withBridge(t, func(o *Options) { o.OpsPrefix = "/ops" })
+	w.lists(byObject, []string{strings.Replace(instance(owned, "running", "2026-11-20T11:10:00Z", "2026-11-20T11:10:05Z", ""), `"image"`, `"name":"`+container+`","image"`, 1)}, nil, nil)
+	w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","container":"`+container+`","class":"Sandbox","state":"healthy"}]}`))
+	b := sandboxOf(t, w.poll(), boxA)
+	if b.Name.String() != boxA || b.Container.Raw() != owned {
+		t.Errorf("it is named %v, container %v", b.Name, b.Container)
+	}
+	if len(b.Labels) != 1 || b.Labels[0].Name.String() != "instance name" || b.Labels[0].Value.String() != container {
+		t.Errorf("its labels are %v", b.Labels)
+	}
+	w.set("/ops/sandboxes", ok(`{"sandboxes":[]}`))
+	if b = sandboxOf(t, w.poll(), owned); b.Name.String() != container || len(b.Labels) > 0 {
+		t.Errorf("nothing joins it any more, and it is named %v, labels %v", b.Name, b.Labels)
+	}
+}
+
 func TestANameThatTheConfigurationKnowsIsTheSandbox(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Sandboxes = []string{"boxofacme"} })
 	w.lists(byObject, []string{strings.Replace(instance(owned, "running", "2026-11-20T11:10:00Z", "2026-11-20T11:10:05Z", ""), `"image"`, `"name":"boxofacme","image"`, 1)}, nil, nil)
