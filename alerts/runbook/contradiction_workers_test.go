@@ -31,8 +31,45 @@ func TestAContainerBehindAWorker(t *testing.T) {
 			steps = append(steps, l.String())
 		}
 		all := strings.Join(steps, "\n")
+		if text := strings.Join(knobText(pageOf(t, "contradiction").Fitting(&d)), "\n"); strings.Contains(text, "docker") || !strings.Contains(text, "never /workspace") {
+			t.Errorf("%q: settings\n%s", c.fault, text)
+		}
 		if !strings.Contains(d.Conclusion.String(), c.says) || !strings.Contains(all, c.does) || strings.Contains(all, c.never) || strings.Contains(all, "docker") {
 			t.Errorf("%q: %s\n%s", c.fault, d.Conclusion, all)
 		}
+	}
+}
+
+func pageOf(t *testing.T, name string) *Page {
+	t.Helper()
+	for _, p := range All() {
+		if p.Number == name {
+			return p
+		}
+	}
+	t.Fatalf("there is no page %s", name)
+	return nil
+}
+
+func knobText(p *Page) (out []string) {
+	for _, k := range p.Knobs {
+		out = append(out, k.Name.String(), k.Where.String(), k.Direction.String())
+	}
+	for _, a := range p.Do {
+		out = append(out, a.Text.String())
+	}
+	return out
+}
+
+// TestThePlatformsOwnFault: an error of Cloudflare's own service is looked up on its status page; there is nothing to mend here.
+func TestThePlatformsOwnFault(t *testing.T) {
+	d := Diagnosis{Do: []backend.Safe{backend.Text("Ask it")}, Checks: []Check{{Name: "down", Mark: Confirmed}}}
+	d.platformFails("https://api.cloudflare.com/x answered 404 Not Found")
+	if d.Do[0].String() != "Ask it" {
+		t.Errorf("another error: %v", d.Do)
+	}
+	d.platformFails("https://api.cloudflare.com/x answered 500; see www.cloudflarestatus.com")
+	if !strings.HasPrefix(d.Do[0].String(), "See www.cloudflarestatus.com. ") {
+		t.Errorf("its own fault: %v", d.Do)
 	}
 }

@@ -31,7 +31,7 @@ func platformOf(provider string) platform {
 	switch {
 	case slices.Contains([]string{"docker", "local-bash", "local-sandbox"}, provider):
 		return ownHosts
-	case strings.HasPrefix(provider, "cloudflare-"):
+	case provider == "cloudflare" || strings.HasPrefix(provider, "cloudflare-"):
 		return cloudflare
 	case provider == "agentuity":
 		return cloud

@@ -31,6 +31,7 @@ func diagnoseSource(s *subjectView) Diagnosis {
 	d.end(sourceEndings())
 	if h != nil {
 		d.refused(h.Error.String())
+		d.platformFails(h.Error.String())
 		d.ask(h.Error.String())
 		d.askParts(h)
 	} else {
@@ -66,6 +67,14 @@ func (d *Diagnosis) refused(err string) {
 		return
 	}
 	d.Do[0] = backend.Textf("Ask it from the machine of Sandglass: curl -i ADDRESS. Refused again: start the server behind port %s, or the tunnel to it. A firewall may refuse too.", backend.Clean(u.Port(), 5))
+}
+
+// platformFails says where to look when the error of a platform's own service names its status page: nobody here can mend it.
+func (d *Diagnosis) platformFails(err string) {
+	const page = "www.cloudflarestatus.com"
+	if len(d.Do) > 0 && d.is("down") && strings.Contains(err, page) {
+		d.Do[0] = backend.Text("See " + page + ". The platform's own service fails. It is read again by itself.")
+	}
 }
 
 // ask puts the address that an error names into the command that asks it; without one the docker client or the reader of the
