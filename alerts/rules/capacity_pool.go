@@ -53,7 +53,7 @@ func (r *capacity) pool(env *alerts.Env, h *fleet.SourceHealth, x *backend.Pool)
 		v.Severity = worse(r.meta.Severity)
 	}
 	if waiting := x.Starting.Or(0); waiting > 0 {
-		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s of %s: the platform counts them as starting", plural(waiting, "instance"), x.Name),
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s of %s: starting, as the platform counts", plural(waiting, "instance"), x.Name),
 			Value: backend.Known(float64(waiting)), Unit: "instances", Source: h.Key.Source, At: env.Display(at)})
 	}
 	if !x.Rollout.IsEmpty() {

@@ -75,6 +75,8 @@ var (
 	schemaRange = regexp.MustCompile(`(?i)schema ?version (\d{1,3})\b.*\brange (\d{1,3})(?:-|\.\.| to )(\d{1,3})\b`)
 	// noAnswer finds how long an answer was waited for, in milliseconds or seconds.
 	noAnswer = regexp.MustCompile(`(?i)did not (?:answer|respond)\b.*?\b(\d+) ?(ms|s)\b`)
+	// serverError finds the status with which a server says that it failed.
+	serverError = regexp.MustCompile(`\banswered (5\d\d)\b`)
 )
 
 // errorBrief is the short form of an error that the diagnosis recognises; empty for any other.
@@ -98,6 +100,9 @@ func errorBrief(text string) backend.Safe {
 		if names&b.names == b.names && (b.phrases == "" || holdsAny(low, b.phrases)) {
 			return backend.Text(b.brief)
 		}
+	}
+	if m := serverError.FindStringSubmatch(text); m != nil {
+		return backend.Textf("server error %s", plain(m[1]))
 	}
 	return backend.Safe{}
 }

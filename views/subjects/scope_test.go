@@ -82,3 +82,30 @@ func TestTheScopeSaysWhetherOthersWork(t *testing.T) {
 		bad.Provider = backend.Text("r2")
 	}
 }
+
+// An application of a platform has the name that people gave it; where two have one name, the id tells them apart.
+func TestAnApplicationIsCalledByItsName(t *testing.T) {
+	key := func(id string) backend.Key {
+		return backend.Key{Kind: backend.KindSource, Source: "cf", ID: backend.MustID(id)}
+	}
+	pool := func(id, name string) backend.Pool {
+		return backend.Pool{ID: backend.MustID(id), Name: backend.Clean(name, 40)}
+	}
+	h := &fleet.SourceHealth{Key: key("cf"), Pools: []backend.Pool{pool("6f1d", "agents"), pool("7a01", "twin"), pool("9be2", "twin")}}
+	c := views.NewSnapshot(noon, &fleet.State{Sources: []*fleet.SourceHealth{h}}, &alerts.Board{})
+	for id, want := range map[string]string{"cf/6f1d": "cf/agents", "cf/7a01": "cf/7a01", "cf/gone": "cf/gone", "cf": "cf"} {
+		if got := (sourceKind{}).name(key(id), c); got.String() != want {
+			t.Errorf("%s is called %s, want %s", id, got, want)
+		}
+	}
+}
+
+// The short form of a server's own failure is its status, not a piece of an address.
+func TestAServersOwnFailureIsBrief(t *testing.T) {
+	if got := brief("http://127.0.0.1:3799/client/v4/accounts/5a4d/containers/applications?x answered 500 Internal Server Error: Internal server error"); got.String() != "server error 500" {
+		t.Error(got)
+	}
+	if got := brief("https://h answered 418 I'm a teapot"); !got.IsEmpty() {
+		t.Error(got)
+	}
+}

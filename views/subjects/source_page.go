@@ -251,6 +251,25 @@ type sourceKind struct{ base }
 
 func (sourceKind) listing() Listing { return Sources().Listing() }
 
+// name calls an application of a platform, which an alert can be about, by its own name where no other one there has that.
+func (sourceKind) name(k backend.Key, c *views.Snapshot) backend.Safe {
+	h := c.State.Source(k.Source)
+	if h == nil {
+		return k.Safe()
+	}
+	id, is := strings.CutPrefix(k.ID.Raw(), k.Source+"/")
+	n := slices.IndexFunc(h.Pools, func(x backend.Pool) bool { return x.ID.Raw() == id })
+	if !is || n < 0 || h.Pools[n].Name.IsEmpty() {
+		return k.Safe()
+	}
+	for i := range h.Pools {
+		if i != n && h.Pools[i].Name == h.Pools[n].Name {
+			return k.Safe()
+		}
+	}
+	return backend.Textf("%s/%s", plain(k.Source), h.Pools[n].Name)
+}
+
 func (sourceKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Source(k.Source), w.source)
 }
