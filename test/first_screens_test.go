@@ -20,6 +20,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/demo"
+	demoBridge "sandglass/demo/cloudflare"
 	"sandglass/ui"
 	"sandglass/views/theme"
 )
@@ -214,6 +215,37 @@ func TestFirstScreensOfAgentuity(t *testing.T) {
 						t.Errorf("%q is a word of another platform:\n%s", word, page)
 					}
 				}
+			}
+		})
+	}
+}
+
+// TestFirstScreensOfCloudflare opens a console of 80x24 on the demo's scenarios about Cloudflare's sandboxes and its quota. A
+// sandbox is named there by its sandbox id, an application by its name.
+func TestFirstScreensOfCloudflare(t *testing.T) {
+	for scenario, x := range map[string]struct {
+		rule, name string
+	}{"workspace-missing": {"contradiction", demoBridge.BridgeIDs()[1]}, "quota": {"capacity", "source cloudflare/agents"}} {
+		t.Run(scenario, func(t *testing.T) {
+			s := fixedSite(t)
+			began := s.now()
+			d, err := demo.Start(t.Context(), demo.Options{Workspaces: 60, Seed: 1, Scenario: scenario, Start: began, Clock: func() time.Duration { return s.now().Sub(began) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = d.Close() })
+			v := s.watch(d.Config(), 40)
+			if n := slices.IndexFunc(v.board.Alerts, func(a *alerts.Alert) bool { return !a.Hidden() }); n < 0 || v.board.Alerts[n].Rule != x.rule {
+				t.Fatalf("%s is not what is shown first:\n%s", x.rule, lines(v.board))
+			}
+			text := s.firstScreen(v)
+			firstScreen(t, text)
+			if !strings.Contains(text, x.name) {
+				t.Errorf("%s is not named:\n%s", x.name, text)
+			}
+			compareText(t, filepath.Join("test/testdata/first-screens", scenario+".txt"), text)
+			if page := s.firstScreen(v, "R"); strings.Contains(page, "docker") {
+				t.Errorf("a command of another platform:\n%s", page)
 			}
 		})
 	}
