@@ -99,13 +99,14 @@ func together(all []member, many int) []member {
 func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend.Key, known alerts.Known, shared string) alerts.Verdict {
 	slices.SortFunc(all, backend.Key.Compare)
 	fault := backend.Text("its container is down or gone")
-	bounds, last, sessions := alerts.Bounds{}, time.Time{}, map[backend.ID]bool{}
+	bounds, seen, last, sessions := alerts.Bounds{}, time.Time{}, time.Time{}, map[backend.ID]bool{}
 	l := &alerts.Listing{Count: len(all)}
 	for _, k := range all {
 		n := alerts.NoteAs[contradictionNote](known.Note(k))
-		first := env.Now
+		first, began := env.Now, env.Now
 		if n != nil && len(n.Failed) > 0 {
 			first = env.Ours(n.Began)
+			began = first
 			f := n.worst()
 			if i := slices.IndexFunc(n.Failed, func(f failedPlane) bool { return f.fault() == shared }); i >= 0 {
 				f, first = n.Failed[i], n.Failed[i].First
@@ -116,14 +117,17 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 				fault = backend.Text(text)
 			}
 		} else if n != nil && !n.onset().IsZero() {
-			first = n.onset()
+			first, began = n.onset(), n.onset()
 		}
-		of := alerts.Bounds{Latest: first}
+		of := alerts.Bounds{Latest: began} // what is read late began before
 		if n != nil && n.Fault == faultDown {
 			fault, of.Earliest = downText(n.Down), first
 		}
-		if bounds.Latest.IsZero() || first.Before(bounds.Latest) {
+		if bounds.Latest.IsZero() || began.Before(bounds.Latest) {
 			bounds = of
+		}
+		if seen.IsZero() || first.Before(seen) {
+			seen = first
 		}
 		if first.After(last) {
 			last = first
@@ -140,8 +144,8 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 		fault = backend.Clean(strings.NewReplacer("its ", "their ", "in it ", "in them ", "it is ", "they are ").Replace(fault.String()), 200)
 	}
 	cause := backend.Textf("many sandboxes at once are reported well, but %s", fault)
-	span := backend.Textf("from %s to %s", env.Clock(bounds.Latest), env.Clock(last))
-	if env.Clock(bounds.Latest) == env.Clock(last) {
+	span := backend.Textf("from %s to %s", env.Clock(seen), env.Clock(last))
+	if env.Clock(seen) == env.Clock(last) {
 		span = backend.Textf("at %s", env.Clock(last))
 	}
 	return alerts.Verdict{Outcome: alerts.True, Source: key.Source, Runbook: "contradiction", Cause: cause, Fingerprint: subjectFingerprint(key),
