@@ -456,6 +456,62 @@ func TestAWakeThatFailed(t *testing.T) {
 	}
 }
 
+// TestAWakeOfABrokenSandboxIsLeftToItsContradiction: with the failed wake of a sandbox that nothing is known of, each has its alert.
+func TestAWakeOfABrokenSandboxIsLeftToItsContradiction(t *testing.T) {
+	s := beginCloud(t)
+	s.cloudBox("sbx_other", nil)
+	s.look()
+	s.pass(time.Second)
+	for id, of := range map[string]string{cloudSession: cloudBox, "codesess_other": "sbx_other"} {
+		s.hub(id, of, func(x *backend.Session) {
+			x.Status, x.Hub.Error = backend.Text("error"), backend.Text("Sandbox driver did not connect within 120000ms.")
+		})
+	}
+	s.sees(cloudBox, failed(backend.PlaneList, backend.FailMountGone, s.wall))
+	s.look()
+	s.want(contradictionRule, alerts.StateFiring)
+	open := 0
+	for _, a := range s.alerts(wakeRule) {
+		if a.SubjectCount != 1 {
+			t.Fatalf("one alert of %d wakes, one of them in a broken sandbox", a.SubjectCount)
+		}
+		if broken := a.Subjects[0].Key.ID.Raw() == cloudSession; a.Hidden() != broken {
+			t.Errorf("%s hidden: %t", a.Subjects[0].Label, a.Hidden())
+		} else if !broken {
+			open++
+		}
+	}
+	if open != 1 {
+		t.Errorf("%d wakes have a line of their own, want 1", open)
+	}
+}
+
+// TestARegionBeganWithItsFirstSandbox: what was read late began as early as the alert of the sandbox says.
+func TestARegionBeganWithItsFirstSandbox(t *testing.T) {
+	s := beginCloud(t)
+	for i := range 3 {
+		id := fmt.Sprintf("sbx_%d", i)
+		s.cloudBox(id, nil)
+		v := failed(backend.PlaneQueue, backend.FailExecStuckQueued, s.wall)
+		v.Since = s.wall.Add(time.Duration(i-5) * time.Minute)
+		s.sees(id, v)
+	}
+	s.look()
+	want, found := s.wall.Add(-5*time.Minute), false
+	for _, a := range s.alerts(contradictionRule) {
+		if a.SubjectCount != 3 {
+			continue
+		}
+		found = true
+		if !a.Bounds.Latest.Equal(want) || a.Since.Before(a.Bounds.Latest) {
+			t.Errorf("it began by %s, want %s", a.Bounds.Latest, want)
+		}
+	}
+	if !found {
+		t.Fatal("no incident")
+	}
+}
+
 // platformLimits are how long a platform may take.
 var platformLimits = []limit{
 	{wakeRule, func(t *testing.T, at bool) *story {

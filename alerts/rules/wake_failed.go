@@ -61,10 +61,20 @@ func (r *wakeFailed) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: s.Key.Source, Session: s.Key.ID, Fingerprint: alerts.Fingerprint("wake failed"),
 		Cause: backend.Text("its wake failed: no driver connected"), Confirmed: env.ReadAt(&s.Meta), Bounds: alerts.Bounds{Latest: env.Ours(since)}, Note: alerts.NoteOf(&waitNote{Since: since})}
 	v.Detail = v.Cause
+	if b != nil && provedBroken(b) { // an alert of its own, for which the contradiction stands, whatever becomes of the others
+		v.Fingerprint = alerts.Fingerprint("wake failed") + subjectFingerprint(b.Key)
+	}
 	if !gaveUp && env.Now.Before(due) {
 		return waitsUntil(due)
 	}
 	return v
+}
+
+// provedBroken reports whether an observation alone proves that a sandbox is not what is reported of it.
+func provedBroken(b *backend.Sandbox) bool {
+	n := contradictionNote{Region: b.Region.String()}
+	n.observe(b)
+	return n.proved()
 }
 
 // waitsUntil is the verdict about what comes to pass at a steady time.

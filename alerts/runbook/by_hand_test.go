@@ -42,3 +42,26 @@ func TestWhatIsDoneByHandSaysWhy(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestTheCauseOfOneWakeIsNotToldForAll: a mount that is gone under one of two sessions tells nothing of the other.
+func TestTheCauseOfOneWakeIsNotToldForAll(t *testing.T) {
+	cloud := func(b *backend.Sandbox) { b.Region, b.Class = backend.Text("usc"), backend.SandboxRunning }
+	gone := func(b *backend.Sandbox) {
+		b.Observed = backend.Known(backend.Observation{Verdicts: []backend.Verdict{{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailMountGone, At: before(0), What: backend.Text("its mount is gone")}}})
+	}
+	w := world{sandboxes: []*backend.Sandbox{box("a", "s1", cloud, gone), box("b", "s2", cloud)}, board: &alerts.Board{Alerts: []*alerts.Alert{{ID: "w", Rule: "wake-failed", Source: "docker", Runbook: "contradiction", State: alerts.StateFiring,
+		Cause: backend.Text("its wake failed"), SubjectCount: 2, Subjects: []alerts.Subject{{Key: sessionKey("s1"), State: alerts.StateFiring}, {Key: sessionKey("s2"), State: alerts.StateFiring}}}}}}
+	c := w.about(SubjectOfAlert(w.board.Alerts[0]))
+	c.Alert = "w"
+	d := c.Diagnose("contradiction")
+	all := d.Conclusion.String()
+	for _, x := range slices.Concat(d.Do, d.Dont) {
+		all += "\n" + x.String()
+	}
+	if !strings.Contains(all, "Their wakes failed") || strings.Contains(all, "mount is gone") || strings.Contains(all, "replace it") || strings.Contains(all, "sandglass replace") {
+		t.Errorf("what one shows is told for both: %s", all)
+	}
+	if !strings.Contains(all, "why s1") || !strings.Contains(all, "bundle w.") {
+		t.Errorf("no step names the alert and the first session: %s", all)
+	}
+}

@@ -103,6 +103,12 @@ func (s *subjectView) wake() Check {
 	return s.byRule(question{"wake", "Did a wake of its session fail?", "the hub's session and its participants"}, "wake-failed")
 }
 
+// manyWakes reports whether the page is that of failed wakes of several sessions: what is observed in the sandbox of one tells
+// nothing of the others.
+func (s *subjectView) manyWakes() bool {
+	return s.alert != nil && s.alert.Rule == "wake-failed" && s.alert.SubjectCount > 1
+}
+
 // unfinished asks what is missing among the facts of an alert.
 func (s *subjectView) unfinished() Check {
 	q := question{"resume", "Is its newest resume unfinished?", "a job or an event after the resume"}
@@ -143,7 +149,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		}
 	}
 	for _, a := range s.led {
-		if a.Rule == "wake-failed" && len(a.Subjects) > 0 {
+		if a.Rule == "wake-failed" && len(a.Subjects) > 0 && (a == s.alert || !s.manyWakes()) {
 			session = a.Subjects[0].Key.Safe()
 		}
 	}
@@ -177,6 +183,13 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", backend.Clean(region.ID, 40))
 		d.do("Ask the vendor: status page and support.")
 		d.do("Wait, and read again. Queued work may begin when the region works.")
+	case s.manyWakes():
+		d.conclude("Their wakes failed: no driver leads the sessions. Their sandboxes may have different causes.")
+		d.dont("Don't nudge them, and don't replace one for what another shows.")
+		d.saves = true
+		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", backend.Clean(s.alert.ID, 40))
+		d.do("Look at each of the %d, such as the first: sandglass why %s", s.alert.SubjectCount, session)
+		d.do("Wake it when its files can be listed: sandglass wake %s. The hub waits 120 s for the driver.", session)
 	case d.is("no-checkpoint"):
 		d.conclude("It has no checkpoint: a resume cannot succeed. No remedy brings it back: replace it.")
 		d.dont("Don't resume it again: the answer stays the same.")
