@@ -37,11 +37,15 @@ type signalled struct {
 	minor bool
 }
 
+// ownFaults are the kinds of failures that are of one sandbox: what serves it may answer with errors or not at all.
+var ownFaults = []backend.FailureKind{backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailMountGone,
+	backend.FailServerFrozen, backend.FailServerDir, backend.FailGone}
+
 // shareable are the failures that a sandbox can have in common with others of its region, those first that say most. One that is
 // broken for itself has no part in what others only lack: its mount is not gone because drivers are.
 func (n *contradictionNote) shareable() []failedPlane {
 	all := n.ranked()
-	if !n.proved() {
+	if !slices.ContainsFunc(all, func(f failedPlane) bool { return !isSignal(f.Plane) && slices.Contains(ownFaults, f.Kind) }) {
 		return all
 	}
 	return slices.DeleteFunc(all, func(f failedPlane) bool {

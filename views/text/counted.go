@@ -63,16 +63,9 @@ func (c *Check) whyNothing(source string) []backend.Safe {
 	if c.snapshot == nil {
 		return nil
 	}
-	st, none := c.snapshot.State, false
-	switch c.counted {
-	case backend.KindWorkspace:
-		none = st.Workspaces.Len() == 0
-	case backend.KindSandbox:
-		none = st.Sandboxes.Len() == 0
-	case backend.KindTmpdir:
-		none = st.Tmpdirs.Len() == 0
-	case backend.KindSession, backend.KindExecution, backend.KindJob, backend.KindRef, backend.KindHost, backend.KindSource: // no verdict counts them
-	}
+	st := c.snapshot.State
+	none := c.counted == backend.KindWorkspace && st.Workspaces.Len() == 0 || c.counted == backend.KindSandbox && st.Sandboxes.Len() == 0 ||
+		c.counted == backend.KindTmpdir && st.Tmpdirs.Len() == 0
 	if h := st.Source(source); none && h != nil && h.Error.IsEmpty() && h.Delivers(c.counted.Spec().Input) {
 		return h.Notes
 	}
