@@ -138,6 +138,18 @@ type Load struct {
 	BodyDate  string        `json:"body_date,omitempty"`
 }
 
+// Plus is the cost of two clients of one source: sums, the latencies of both up to their bound, and the older of their bodies.
+func (l Load) Plus(b Load) Load {
+	l.Requests += b.Requests
+	l.Bytes += b.Bytes
+	l.Latencies = append(l.Latencies, b.Latencies...)
+	l.Latencies = l.Latencies[:min(len(l.Latencies), 64)]
+	if b.BodyAge > l.BodyAge {
+		l.BodyAge, l.BodyBy, l.BodyWhere, l.BodyDate = b.BodyAge, b.BodyBy, b.BodyWhere, b.BodyDate
+	}
+	return l
+}
+
 // RegistryState is what the health routes of a source answer as a whole.
 type RegistryState string
 

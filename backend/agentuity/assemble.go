@@ -260,7 +260,7 @@ func (p *poll) finish() {
 	p.r.Partial = unlisted || p.partial && s.polls <= firstPolls || p.unswept()
 	p.r.Bookmarks = s.bookmarks(p.now)
 	for _, place := range s.places() {
-		p.r.Load = addLoad(p.r.Load, place.client.TakeLoad())
+		p.r.Load = p.r.Load.Plus(place.client.TakeLoad())
 	}
 	offset := s.regions[0].place.client.Offset()
 	p.r.ClockOffset = offset
@@ -305,15 +305,4 @@ func (p *poll) unswept() bool {
 		p.note("executions, jobs and events of %d of %d sandboxes were not read yet", unread, p.swept)
 	}
 	return left > 0 && p.now.Sub(s.started) < firstSweep
-}
-
-func addLoad(a, b backend.Load) backend.Load {
-	a.Requests += b.Requests
-	a.Bytes += b.Bytes
-	a.Latencies = append(a.Latencies, b.Latencies...)
-	a.Latencies = a.Latencies[:min(len(a.Latencies), 64)]
-	if b.BodyAge > a.BodyAge {
-		a.BodyAge, a.BodyBy, a.BodyWhere, a.BodyDate = b.BodyAge, b.BodyBy, b.BodyWhere, b.BodyDate
-	}
-	return a
 }

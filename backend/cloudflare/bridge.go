@@ -151,15 +151,7 @@ func (p *poll) bridgeWords() {
 		p.r.Pools = append(p.r.Pools, backend.Pool{ID: backend.MustID("bridge"), Name: backend.Text("bridge pool"), Used: backend.Known(pool.Total),
 			Limit: pool.Most, At: w.poolAt})
 	}
-	p.r.Load = addLoad(p.r.Load, w.client.TakeLoad())
-}
-
-func addLoad(a, b backend.Load) backend.Load {
-	a.Requests += b.Requests
-	a.Bytes += b.Bytes
-	a.Latencies = append(a.Latencies, b.Latencies...)
-	a.Latencies = a.Latencies[:min(len(a.Latencies), 64)]
-	return a
+	p.r.Load = p.r.Load.Plus(w.client.TakeLoad())
 }
 
 // known lists the sandboxes that are known by their sandbox id alone.
@@ -204,7 +196,6 @@ func (p *poll) named(id backend.ID, raw string) *backend.Sandbox {
 	if container, err := backend.NewID(cmp.Or(x.Instance, x.Container)); err == nil {
 		b.Container = container
 	}
-	b.ExitCode = backend.NotApplicable[int]()
 	if b.Class = objectClass(&x); b.Class.Ended() && !x.Changed.IsZero() {
 		b.FinishedAt = backend.Known(x.Changed)
 	}

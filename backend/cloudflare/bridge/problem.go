@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/backend"
 	"sandglass/backend/wire"
 )
 
@@ -49,7 +50,7 @@ type Problem struct {
 }
 
 // UnknownError is what an old Bun writes instead of a cause (cloudflare/sandbox-sdk#288).
-const UnknownError = "Unknown Error, TODO"
+const UnknownError = backend.MarkNotStarted
 
 var limitReached = regexp.MustCompile(`instance limit reached \((\d{1,6})/(\d{1,6})\)`)
 
