@@ -173,7 +173,7 @@ func (r *reading) whyDoc(key backend.Key, f *views.Frame) (*whyDoc, error) {
 	d.Subject = row
 	for _, a := range r.board.Alerts {
 		if r.names(a, key) {
-			d.Alerts = append(d.Alerts, subjects.NewAlertJSON(a))
+			d.Alerts = append(d.Alerts, subjects.NewAlertJSON(a, f.Snapshot))
 		}
 	}
 	return d, nil

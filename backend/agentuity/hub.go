@@ -403,8 +403,12 @@ func (p *poll) takeSession(y *hubSession, detail, people *answer, df, pf *failur
 			x = *s
 		}
 	}
-	if pf == nil && people.data.Get("participants").Kind() == '[' {
-		y.told, y.toldAt = p.s.decoder(p.s.hub.place).participants(people.data), people.at
+	if pf == nil {
+		if list := people.data.Get("participants"); list.Kind() == '[' || list.IsNull() { // null is an empty list
+			y.told, y.toldAt = p.s.decoder(p.s.hub.place).participants(people.data), people.at
+		} else {
+			pf = people.lacks("list participants", "")
+		}
 	}
 	for _, f := range []*failure{df, pf} {
 		if f != nil && f != errLater && !f.notFound() {

@@ -1,6 +1,7 @@
 package agentuity
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,7 +18,7 @@ type work struct {
 	jobs       []*backend.Job
 	at         time.Time    // of the executions
 	jobsAt     time.Time    // of the jobs, zero: never, or the newest list may leave some out
-	shapeless  *failure     // of a list in the newest reading that is none
+	shapeless  *failure     // of a list in the newest reading that is none, or that has rows without an id
 	judged     time.Time    // the reading that the queue was judged by
 	older      backend.Safe // why newer executions may be missing, empty: none is
 	looks      int          // readings in a row in which something was queued while nothing ran
@@ -63,7 +64,7 @@ func (p *poll) takeExecutions(b *box, a *answer) {
 	}
 	b.work.executions, b.work.at = kept(all, func(x *backend.Execution) *backend.Work { return &x.Work }), a.at
 	p.r.Executions = append(p.r.Executions, b.work.executions...)
-	p.scopes = append(p.scopes, backend.Scope{Kind: backend.KindExecution, Parent: b.id, Complete: true})
+	p.scopes = append(p.scopes, backend.Scope{Kind: backend.KindExecution, Parent: b.id, Complete: b.work.shapeless == nil})
 }
 
 // oldestFirst reports whether a list of executions begins with the oldest: the platform documents no order.
@@ -98,7 +99,7 @@ func (p *poll) takeJobs(b *box, a *answer) {
 		b.work.jobsAt = time.Time{}
 	}
 	p.r.Jobs = append(p.r.Jobs, b.work.jobs...)
-	p.scopes = append(p.scopes, backend.Scope{Kind: backend.KindJob, Parent: b.id, Complete: true})
+	p.scopes = append(p.scopes, backend.Scope{Kind: backend.KindJob, Parent: b.id, Complete: b.work.shapeless == nil})
 }
 
 // takeRows decodes a list of work and dates what is queued: the platform does not.
@@ -108,6 +109,7 @@ func takeRows[E backend.Entity](p *poll, b *box, a *answer, name string, before 
 		b.work.shapeless = a.lacks("list data."+name, "")
 		return nil, 0, false
 	}
+	nameless := 0
 	since, named := map[backend.Key]time.Time{}, map[backend.Key]bool{}
 	for _, e := range before {
 		since[e.EntityMeta().Key] = of(e).KnownSince
@@ -115,7 +117,11 @@ func takeRows[E backend.Entity](p *poll, b *box, a *answer, name string, before 
 	for n := range rows.Elements() {
 		count++
 		e, w, ok := decode(n)
-		if !ok || named[e.EntityMeta().Key] {
+		if !ok {
+			nameless++
+			continue
+		}
+		if named[e.EntityMeta().Key] {
 			continue
 		}
 		m := e.EntityMeta()
@@ -127,6 +133,9 @@ func takeRows[E backend.Entity](p *poll, b *box, a *answer, name string, before 
 			delete(p.s.seen, workMark(m.Key))
 		}
 		all = append(all, e)
+	}
+	if nameless > 0 {
+		b.work.shapeless = a.lacks(fmt.Sprintf("id in %d of %d rows of data.%s", nameless, count, name), "")
 	}
 	for k := range since {
 		if !named[k] && count < rowsAsked {

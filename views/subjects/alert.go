@@ -24,8 +24,8 @@ func Alerts() *Set[*alerts.Alert] {
 		Text: func(a row) string {
 			return a.Rule + " " + a.Cause.String() + " " + a.Variants.Text().String() + " " + a.Source + " " + string(a.Severity) + " " + string(a.State)
 		},
-		JSON: func(a row, _ *views.Snapshot) ([]byte, error) {
-			doc := NewAlertJSON(a)
+		JSON: func(a row, c *views.Snapshot) ([]byte, error) {
+			doc := NewAlertJSON(a, c)
 			doc.Trim()
 			return views.JSON(doc)
 		},

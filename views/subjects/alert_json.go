@@ -119,11 +119,12 @@ func StateOrder(s alerts.AlertState) int {
 	return 3
 }
 
-// NewAlertJSON is the JSON form of one alert, with all its subjects.
-func NewAlertJSON(a *alerts.Alert) AlertJSON {
+// NewAlertJSON is the JSON form of one alert, with all its subjects. It began when its line on the screen says.
+func NewAlertJSON(a *alerts.Alert, of *views.Snapshot) AlertJSON {
+	bounds := first(a, of).Bounds
 	c := AlertJSON{ID: a.ID, Rule: a.Rule, State: a.State, Severity: a.Severity, Cause: a.Cause, Fingerprint: a.Fingerprint,
 		Source: backend.Clean(a.Source, 200), Since: views.At(a.Since),
-		SinceBounds:  BoundsJSON{Earliest: views.At(a.Bounds.Earliest), Latest: views.At(a.Bounds.Latest)},
+		SinceBounds:  BoundsJSON{Earliest: views.At(bounds.Earliest), Latest: views.At(bounds.Latest)},
 		SubjectCount: a.SubjectCount, Subjects: []SubjectJSON{}, Evidence: []EvidenceJSON{}}
 	if a.Runbook != "" {
 		c.Runbook = &a.Runbook

@@ -29,6 +29,9 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		}
 		return Cell{Text: backend.Textf("%s, %s ago: %s", when, backend.Age(now.Sub(o.At())), o.What()), Short: backend.Text("not since then"), Brief: backend.Text("not since"), Tone: theme.Dim}
 	}
+	if b.Class == backend.SandboxAsleep && o.Outcome() == backend.OutcomeOK { // what it was while awake
+		return Cell{Text: backend.Textf("%s ago, awake: %s", backend.Age(now.Sub(o.At())), o.What()), Short: backend.Text("before it slept"), Brief: backend.Text("before"), Tone: theme.Dim}
+	}
 	former := o
 	o = o.Present()
 	at, c := decisive(o), Cell{Text: o.What()}

@@ -6,6 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
@@ -28,7 +29,7 @@ func TestVariantsOfACauseAreShown(t *testing.T) {
 	if c := causeCell(a); c.Text.String() != "binding 'SANDBOX' is not defined; "+want || c.Short.String() != "2 variants: binding 'SANDBOX' is not defined" {
 		t.Errorf("the line is %q, short %q", c.Text, c.Short)
 	}
-	if j := NewAlertJSON(a); j.Variants == nil || j.Variants.Count != 2 || j.Variants.Text.String() != want || len(j.Variants.List) != 2 {
+	if j := NewAlertJSON(a, &views.Snapshot{Board: &alerts.Board{}}); j.Variants == nil || j.Variants.Count != 2 || j.Variants.Text.String() != want || len(j.Variants.List) != 2 {
 		t.Errorf("JSON %+v", j.Variants)
 	}
 	for _, host := range []string{"alpha", "beta", "gamma", "delta", "epsilon"} { // more than a line names: the details list them
@@ -40,7 +41,7 @@ func TestVariantsOfACauseAreShown(t *testing.T) {
 	if text := plainText(w.Doc); !strings.Contains(text, "7 variants: binding 'FILES' 5, 'SANDBOX' 5, 'alpha' 3, 'beta' 3, 3 more") || !strings.Contains(text, "binding 'epsilon'  3") {
 		t.Errorf("the page does not list the variants:\n%s", text)
 	}
-	if j := NewAlertJSON(&alerts.Alert{}); j.Variants != nil {
+	if j := NewAlertJSON(&alerts.Alert{}, &views.Snapshot{Board: &alerts.Board{}}); j.Variants != nil {
 		t.Error("an alert without variants has some in JSON")
 	}
 }

@@ -42,8 +42,9 @@ type Summary struct {
 
 // MakeCheck concludes the document from a State and the Board that was concluded from it.
 func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now time.Time) *Check {
+	snapshot := views.NewSnapshot(now, st, board)
 	c := &Check{Schema: Schema, Time: views.At(now), Environment: backend.Clean(environment, 200),
-		Sources: []subjects.SourceJSON{}, Alerts: mergeAlerts(board), Summary: summarise(st), snapshot: views.NewSnapshot(now, st, board), framework: st.WatchesFramework()}
+		Sources: []subjects.SourceJSON{}, Alerts: mergeAlerts(snapshot), Summary: summarise(st), snapshot: snapshot, framework: st.WatchesFramework()}
 	c.counted = counted(st)
 	c.unread = st.Unread(c.counted) != nil
 	for b := range st.Sandboxes.All() {
@@ -65,21 +66,21 @@ func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now tim
 }
 
 // mergeAlerts makes one entry per rule, source and fingerprint, in the order of the home screen.
-func mergeAlerts(board *alerts.Board) []subjects.AlertJSON {
+func mergeAlerts(of *views.Snapshot) []subjects.AlertJSON {
 	type identity struct{ rule, source, fingerprint string }
 	merged := []subjects.AlertJSON{}
 	at := make(map[identity]int)
-	for _, a := range board.Alerts {
+	for _, a := range of.Board.Alerts {
 		if a.State == alerts.StateResolved {
 			continue
 		}
 		id := identity{a.Rule, a.Source, a.Fingerprint}
 		if i, known := at[id]; known {
-			merged[i] = join(merged[i], subjects.NewAlertJSON(a))
+			merged[i] = join(merged[i], subjects.NewAlertJSON(a, of))
 			continue
 		}
 		at[id] = len(merged)
-		merged = append(merged, subjects.NewAlertJSON(a))
+		merged = append(merged, subjects.NewAlertJSON(a, of))
 	}
 	for i := range merged {
 		merged[i].Trim()
