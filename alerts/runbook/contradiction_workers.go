@@ -14,15 +14,36 @@ func (s *subjectView) ofWorkers() bool {
 
 // diagnoseWorkers answers the page about them. The faults of a working directory are those of cloudflare/sandbox-sdk#288.
 func diagnoseWorkers(s *subjectView) Diagnosis {
-	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.serverDir(), s.danglingLink(), s.missingDir(), s.frozenProcess(), s.commandsRun(), s.otherPlanes(), s.sessionNeedsIt(),
-	}))}
+	told := []Check{
+		s.ofKind(question{"server-dir", "Is the directory of its control server gone?", "a probe"}, backend.FailServerDir),
+		s.danglingLink(), s.missingDir(), s.occupied(),
+		s.ofKind(question{"frozen", "Does its control server answer nothing?", "a probe"}, backend.FailServerFrozen),
+		s.commandsRun(), s.otherPlanes(),
+	}
+	probe := backend.Text("a probe: sandglass probe NAME")
+	if len(s.sandboxes) == 1 {
+		probe = backend.Textf("a probe: sandglass probe %s", called(s.sandboxes[0]))
+	}
+	for i := range told {
+		if !told[i].WouldTell.IsEmpty() { // nothing else looks into them
+			told[i].WouldTell = probe
+		}
+	}
+	checks := append([]Check{s.manyAtOnce()}, told...)
+	if !s.sessionID.IsZero() { // no label joins one to a session
+		checks = append(checks, s.sessionNeedsIt())
+	}
+	d := Diagnosis{Checks: s.startFrom(s.fresh(checks))}
 	s.endWorkers(&d)
 	return d
 }
 
-func (s *subjectView) serverDir() Check {
-	return s.ofKind(question{"server-dir", "Is the directory of its control server gone?", "a probe: sandglass probe NAME"}, backend.FailServerDir)
+// called is what a person calls a sandbox.
+func called(b *backend.Sandbox) backend.Safe {
+	if b.Name.IsEmpty() {
+		return b.Key.Safe()
+	}
+	return b.Name
 }
 
 // linked reports whether a link stands, or stood, in place of the working directory.
@@ -44,9 +65,7 @@ func (s *subjectView) linked(d *Diagnosis) bool {
 func (s *subjectView) endWorkers(d *Diagnosis) {
 	name := backend.Text("NAME")
 	if b := s.observedOne(d); b != nil {
-		if name = b.Key.Safe(); !b.Name.IsEmpty() {
-			name = b.Name
-		}
+		name = called(b)
 	}
 	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
 	destroy := func() {
@@ -74,6 +93,10 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.dont("Don't destroy it: that loses its other files.")
 		d.do("Remove the link: sandglass repair %s. It makes the directory, empty.", name)
 		link()
+	case d.is("occupied"):
+		d.conclude("Something else is where its working directory should be. %s.", d.fact("occupied"))
+		d.dont("Don't repair it: a repair removes nothing but a link to nothing.")
+		d.do("Look into it in a new session. Move aside what is there, then make /workspace again.")
 	case d.is("missing"):
 		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
 		d.dont("Don't destroy it: that loses its other files.")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -69,7 +70,37 @@ func TestThePlatformsOwnFault(t *testing.T) {
 		t.Errorf("another error: %v", d.Do)
 	}
 	d.platformFails("https://api.cloudflare.com/x answered 500; see www.cloudflarestatus.com")
-	if !strings.HasPrefix(d.Do[0].String(), "See www.cloudflarestatus.com. ") {
-		t.Errorf("its own fault: %v", d.Do)
+	if !strings.HasPrefix(d.Do[0].String(), "See www.cloudflarestatus.com. ") || strings.Contains(d.Conclusion.String(), "not answer") {
+		t.Errorf("its own fault: %s %v", d.Conclusion, d.Do)
+	}
+}
+
+// TestQuestionsAboutAWorkersSandboxNameItsProbe: only a probe answers them, which is said once, and nothing asks for a label.
+func TestQuestionsAboutAWorkersSandboxNameItsProbe(t *testing.T) {
+	t.Parallel()
+	w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) { b.Provider = backend.Text("cloudflare") })}}
+	d := w.diagnose("contradiction", sbKey("b"))
+	for _, c := range d.Checks {
+		tell := c.WouldTell.String()
+		if strings.Contains(tell, "label") || c.Mark == CannotTell && c.Name != "many" && c.Name != AlertCheck && tell != "a probe: sandglass probe b" {
+			t.Errorf("%s: would tell: %s", c.Question, tell)
+		}
+	}
+}
+
+// TestAFullApplicationSpeaksOfNoWorkspaces: where the platform counts its own instances, workspaces are not what would tell.
+func TestAFullApplicationSpeaksOfNoWorkspaces(t *testing.T) {
+	t.Parallel()
+	source := backend.Key{Kind: backend.KindSource, Source: "cf", ID: backend.MustID("cf/agents")}
+	w := world{pools: []backend.Pool{{ID: backend.MustID("a"), Name: backend.Text("agents")}}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "capacity", Source: "cf", Runbook: "7",
+		Cause: backend.Text("agents has no instance left"), State: alerts.StateFiring, Confirmed: now, Subjects: []alerts.Subject{{Key: source, State: alerts.StateFiring}}, SubjectCount: 1}}}}
+	d := w.diagnose("7", source)
+	for _, c := range d.Checks {
+		if c.Name == "quota" && (c.Mark != Confirmed || strings.Contains(c.Fact.String(), "workspace")) {
+			t.Errorf("%s: %s %s", c.Question, c.Mark, c.Fact)
+		}
+	}
+	if !anyHas(d.Do, "Wrangler configuration") {
+		t.Errorf("steps: %v", d.Do)
 	}
 }

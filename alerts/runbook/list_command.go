@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,9 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 	if limited {
 		now = backend.Textf(" (now %d)", x.instances)
 	}
+	if provider == "" && s.ofApplication() { // only these can have a container there
+		provider = "cloudflare-sandbox"
+	}
 	where := backend.Text("the platform's configuration")
 	if strings.HasPrefix(provider, "cloudflare-") {
 		where = backend.Text("the Wrangler configuration")
@@ -58,6 +62,14 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 	default:
 		d.do("Raise max_instances%s in %s and redeploy. Until then end unused sessions, in their app. %s", now, where, idle)
 	}
+}
+
+// ofApplication reports whether the alert is about an application of a cloud platform that is full, as its source counts it.
+func (s *subjectView) ofApplication() bool {
+	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {
+		h := s.State.Source(a.Source)
+		return a.Rule == "capacity" && h != nil && len(h.Pools) > 0
+	})
 }
 
 func areWorkspaces(n int) backend.Safe {

@@ -73,6 +73,7 @@ func (d *Diagnosis) refused(err string) {
 func (d *Diagnosis) platformFails(err string) {
 	const page = "www.cloudflarestatus.com"
 	if len(d.Do) > 0 && d.is("down") && strings.Contains(err, page) {
+		d.Conclusion = backend.Text("It answers with errors of its own. What it watches may still work.")
 		d.Do[0] = backend.Text("See " + page + ". The platform's own service fails. It is read again by itself.")
 	}
 }

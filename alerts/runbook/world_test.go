@@ -36,6 +36,7 @@ type world struct {
 	rules      []alerts.Rule // those with their defaults where it is nil
 	without    []string      // sources that are not configured
 	down       []string
+	pools      []backend.Pool // of a source "cf" that counts applications
 }
 
 func (w world) state() *fleet.State {
@@ -62,6 +63,11 @@ func (w world) state() *fleet.State {
 			h.Status, h.Error = fleet.StatusDown, backend.Text("connection refused")
 		}
 		st.Sources = append(st.Sources, h)
+	}
+	if len(w.pools) > 0 {
+		st.Sources = append(st.Sources, &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "cf", ID: backend.MustID("cf")}, Status: fleet.StatusOK,
+			LastOK: before(time.Second), FirstTry: before(time.Hour), Interval: 5 * time.Second, Deadline: 5 * time.Second, Pools: w.pools,
+			Inputs: []backend.Input{backend.InputContainers, backend.InputCapacity}})
 	}
 	if len(w.site) > 0 {
 		h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "site", ID: backend.MustID("site")}, Status: fleet.StatusOK,

@@ -149,7 +149,7 @@ func (s *Source) explain(f *failure, need string) (kind backend.ErrorKind, where
 	case kind == backend.ErrThrottled:
 		return kind, where, what + "; all programs of the token share 1200 requests in 5 minutes: lower requests_per_second, or stop another one"
 	case f.status >= 500:
-		return kind, where, what + "; nothing can be said of the containers until the account API answers: see www.cloudflarestatus.com"
+		return kind, where, what + "; what runs is unknown until it answers: see www.cloudflarestatus.com"
 	}
 	return kind, where, what
 }

@@ -48,7 +48,7 @@ func TestAnAccountThatDoesNotAnswer(t *testing.T) {
 	w := newWorld(t, nil)
 	w.poll()
 	w.set("/containers/applications", reply{status: http.StatusInternalServerError, body: "<html>oh</html>", header: map[string]string{"Content-Type": "text/html", "Cf-Ray": "8f0-FRA"}})
-	if got := w.fails().Error(); !strings.Contains(got, "unreachable") || !strings.Contains(got, "answered 500 Internal Server Error (ray 8f0-FRA); nothing can be said of the containers until the account API answers") {
+	if got := w.fails().Error(); !strings.Contains(got, "unreachable") || !strings.Contains(got, "answered 500 Internal Server Error (ray 8f0-FRA); what runs is unknown until it answers") {
 		t.Error(got)
 	}
 	w.set("/containers/applications", apps(scheduledApp("3", "", 2, 10), objectApp))

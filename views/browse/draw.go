@@ -174,7 +174,11 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 	for i, c := range l.cfg.Set.Columns {
 		hidden := c.Where == subjects.NarrowOnly && w >= wideColumns || (c.Where == subjects.WideOnly || c.Where == subjects.WideScreens) && w < wideColumns ||
 			c.Where == subjects.Extra && w < extraColumns || c.Where == subjects.Reports || c.Needed != nil && i != l.sort && !c.Needed(l.cur.Snapshot())
-		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: c.Ideal,
+		ideal := c.Ideal
+		if c.Wanted != nil {
+			ideal = max(ideal, c.Wanted(l.cur.Snapshot()))
+		}
+		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: ideal,
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
 		if local && c.Local > 0 && (c.Urgent == nil || !c.Urgent(l.cur.Snapshot())) {
 			cols[i].Priority, cols[i].Hidden = c.Local, c.Needed != nil && hidden

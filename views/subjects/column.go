@@ -90,7 +90,9 @@ type Column[R any] struct {
 	Align Align
 	// Min and Ideal are widths in cells. Flex columns take what is left, in proportion.
 	Min, Ideal, Flex int
-	IDs              bool // values that have to be told apart
+	// Wanted is the ideal width at a moment where that is more than Ideal. nil: it never is.
+	Wanted func(*views.Snapshot) int
+	IDs    bool // values that have to be told apart
 	// Priority says which columns are dropped first where there is no room: the highest number first; 0 is never
 	// dropped.
 	Priority int

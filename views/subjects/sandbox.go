@@ -29,7 +29,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 		DefaultSort: "reported",
 		Columns: []Column[row]{
 			{Name: "sandbox", Title: "SANDBOX", Help: "its name, or its id where it has none",
-				Min: 20, Ideal: 20, Flex: 2, Priority: 0, IDs: true,
+				Min: 20, Ideal: 20, Flex: 2, Priority: 0, IDs: true, Wanted: bridgeWidth,
 				Cell: func(b row, _ *views.Snapshot) Cell { return Cell{Text: sandboxName(b), Tone: theme.Normal} },
 				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(sandboxName(b).String()) }},
 			{Name: "reported", Title: "REPORTED", Help: "what the platform says",
@@ -97,11 +97,18 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Cell:    memoryCell,
 				Sort:    func(b row, _ *views.Snapshot) SortKey { return sortNum(usage(b).Mem) },
 				Measure: func(b row, _ *views.Snapshot) (float64, bool) { return measured(sortNum(usage(b).Mem)) }},
-			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it was created", Min: 4, Ideal: 5, Priority: 1},
-				func(b row) backend.Value[time.Time] { return b.CreatedAt }),
+			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it was created, or since its start where no creation is told", Min: 4, Ideal: 5, Priority: 1}, bornAt),
 			readColumn(func(b row) *backend.Meta { return &b.Meta }, 5),
 		},
 	}
+}
+
+// bornAt is when a machine was created. A platform that makes a new one at each start tells the start alone.
+func bornAt(b *backend.Sandbox) backend.Value[time.Time] {
+	if b.CreatedAt.IsNotApplicable() && b.StartedAt.IsKnown() {
+		return b.StartedAt
+	}
+	return b.CreatedAt
 }
 
 // observedFailing reports whether what was tried in a machine failed, which no word of its platform tells.
@@ -112,6 +119,16 @@ func observedFailing(c *views.Snapshot) bool {
 		}
 	}
 	return false
+}
+
+// bridgeWidth is the width of the longest id that a bridge gave a sandbox: commands and logs name it whole.
+func bridgeWidth(c *views.Snapshot) int {
+	const most = 26
+	n := 0
+	for b := range c.State.Sandboxes.All() {
+		n = max(n, len(b.BridgeID.Raw()))
+	}
+	return min(n, most)
 }
 
 // ofApplications reports whether some machine belongs to a container application of a cloud platform.

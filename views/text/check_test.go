@@ -294,6 +294,9 @@ func TestCheckSaysWhyNothingIsSeen(t *testing.T) {
 	if cloud := write(backend.InputContainers, backend.InputPlatform); !strings.Contains(cloud, "; 0 sandboxes, 1 of 1 source ok") || !strings.Contains(cloud, note) {
 		t.Errorf("a cloud:\n%s", cloud)
 	}
+	if account := write(backend.InputContainers, backend.InputCapacity); !strings.Contains(account, "; 0 sandboxes, 1 of 1 source ok") {
+		t.Errorf("the applications of an account:\n%s", account)
+	}
 	if engine := write(backend.InputContainers); !strings.Contains(engine, "; 0 containers, ") {
 		t.Errorf("an engine:\n%s", engine)
 	}

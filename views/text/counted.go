@@ -36,7 +36,7 @@ func (c *Check) seen() string {
 			if b.Judged() {
 				total++
 			}
-			if b.Region.IsEmpty() {
+			if b.Region.IsEmpty() && b.BridgeID.IsZero() {
 				one, many = "container", "containers"
 			}
 		}
@@ -75,6 +75,6 @@ func (c *Check) whyNothing(source string) []backend.Safe {
 // clouds reports whether all machines that the sources could list are sandboxes of cloud platforms.
 func (c *Check) clouds() bool {
 	return !slices.ContainsFunc(c.snapshot.State.Sources, func(h *fleet.SourceHealth) bool {
-		return h.Status != fleet.StatusAbsent && h.Watches(backend.InputContainers) && !h.Watches(backend.InputPlatform)
+		return h.Status != fleet.StatusAbsent && h.Watches(backend.InputContainers) && !h.Watches(backend.InputPlatform) && !h.Watches(backend.InputCapacity)
 	})
 }

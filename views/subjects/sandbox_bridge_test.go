@@ -1,0 +1,33 @@
+package subjects
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+)
+
+// TestASandboxOfABridge: its id has the room to be read whole, and its age is that of its start, for it is made anew at each one.
+func TestASandboxOfABridge(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	b := &backend.Sandbox{CreatedAt: backend.NotApplicable[time.Time](), StartedAt: backend.Known(start)}
+	b.BridgeID = backend.MustID("k5q2wnhr4xzj7ltmvd3ey6cbga")
+	b.Key = backend.Key{Kind: backend.KindSandbox, Source: "cloudflare", ID: b.BridgeID}
+	if at, known := bornAt(b).Get(); !known || !at.Equal(start) {
+		t.Errorf("born at %v, %v", at, known)
+	}
+	made := *b
+	made.CreatedAt = backend.Unknown[time.Time]()
+	if bornAt(&made).IsKnown() {
+		t.Error("a creation that is not known was taken from the start")
+	}
+	with := func(all ...*backend.Sandbox) int {
+		return bridgeWidth(&views.Snapshot{State: &fleet.State{Sandboxes: fleet.NewTable(all...)}})
+	}
+	if n, none := with(b), with(); n != 26 || none != 0 {
+		t.Errorf("%d cells, and %d without a bridge", n, none)
+	}
+}
