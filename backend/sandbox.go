@@ -249,6 +249,11 @@ type Usage struct {
 	Mem      Value[int64]   `json:"mem"`       // bytes, without page cache
 	MemLimit Value[int64]   `json:"mem_limit"` // bytes, not applicable without a limit
 	PIDs     Value[int64]   `json:"pids"`
+	// Over is the span up to At over which a platform measured: CPU is its mean, Mem the highest, Sent the sum; zero: Mem is of
+	// one moment.
+	Over     time.Duration  `json:"over,omitempty"`
+	CPULimit Value[float64] `json:"cpu_limit,omitzero"` // cores
+	Sent     Value[int64]   `json:"sent,omitzero"`      // bytes
 }
 
 // Mount is one directory of a sandbox that comes from outside.

@@ -65,7 +65,12 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 		v.Cause, v.Detail = killedCause, r.killed(env, b, &n)
 		v.Bounds = alerts.Bounds{Earliest: n.BeforeFirst, Latest: n.FirstKill}
 		v.Recheck = earlierOf(recheckOf(env, b.Key), n.LastKill.Add(r.lasts(env, b)+1))
-	case b.Class == backend.SandboxExited && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
+	case r.mayBeOOM(env, b, &n):
+		v.Cause, v.Suspected = backend.Text("killed with its memory near the limit"), true
+		v.Detail = backend.Textf("exit code 137 at %s; at its most it used %s of %s shortly before", env.Clock(r.ended(env, b)), bytesText(n.Used), bytesText(b.MemLimit.Or(0)))
+		v.Why = backend.Text("the platform does not say why; a kill of a full sandbox for another reason looks the same")
+		v.Bounds, v.Recheck = alerts.Bounds{Earliest: n.UsedAt, Latest: r.ended(env, b)}, earlierOf(recheckOf(env, b.Key), r.ended(env, b).Add(r.recent+1))
+	case b.Class.Ended() && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("exit code 137 says that it was killed; whether for memory the engine does not tell"), Note: v.Note}
 	case !n.NearSince.IsZero():
 		v.Cause, v.Detail = backend.Text("near its memory limit"), nearText(b)
@@ -88,6 +93,16 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 	}
 	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	return v
+}
+
+// fullBefore is how long before a kill the memory of a sandbox is evidence of why.
+const fullBefore = 10 * time.Minute
+
+// mayBeOOM reports whether a sandbox was killed and was nearly full shortly before, on a platform that does not tell why.
+func (r *sandboxOOM) mayBeOOM(env *alerts.Env, b *backend.Sandbox, n *sandboxOOMNote) bool {
+	ended, limit := r.ended(env, b), b.MemLimit.Or(0)
+	return b.Class.Ended() && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && !ended.IsZero() && env.Now.Sub(ended) <= r.recent &&
+		limit > 0 && atShare(float64(n.Used), r.near, float64(limit)) && !n.UsedAt.After(ended) && ended.Sub(n.UsedAt) <= fullBefore
 }
 
 // lasts is how long after a kill it is an alert: longest while the sandbox is down and its session is not known to be over.
@@ -157,7 +172,7 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *sandboxOOM
 	switch {
 	case b.Class != backend.SandboxRunning:
 		n.NearSince, n.NearRead = time.Time{}, time.Time{}
-	case !ok || !ok2 || !ok3: // no sample disproves nothing
+	case !ok || !ok2 || !ok3 || u.Over > 0: // no sample disproves nothing; whether the most of a span has the page cache in it, nobody tells
 	case limit > 0 && atShare(float64(used), r.near, float64(limit)):
 		n.NearSince, n.NearRead = watchedSince(env, b.Key.Source, n.NearSince, n.NearRead, env.Ours(u.At))
 	default:

@@ -121,6 +121,36 @@ func TestSandboxNearItsLimit(t *testing.T) {
 	}
 }
 
+// TestSandboxKilledWhenNearlyFull is about a platform that tells an exit code and the most that was used in a span: both together
+// are evidence, and no proof.
+func TestSandboxKilledWhenNearlyFull(t *testing.T) {
+	begins := func(used int64, ago time.Duration) *story {
+		s := beginBoxes(t, boxOOMRule)
+		measured := backend.Known(backend.Usage{At: s.wall.Add(-ago), Over: 5 * time.Minute, Mem: backend.Known(used), MemLimit: backend.Known[int64](1e9)})
+		for range 4 { // however often it is read: the most in a span is not what it uses on and on
+			s.box("c1", "a", func(b *backend.Sandbox) {
+				b.Usage, b.OOMKilled, b.MemLimit = measured, backend.Unknown[bool](), backend.Known[int64](1e9)
+			})
+			s.look().quiet(boxOOMRule)
+			s.pass(30 * time.Second)
+		}
+		s.box("c1", "a", func(b *backend.Sandbox) {
+			b.Usage, b.OOMKilled, b.MemLimit = measured, backend.Unknown[bool](), backend.Known[int64](1e9)
+			b.Class, b.ExitCode, b.FinishedAt = backend.SandboxDead, backend.Known(137), backend.Known(s.wall.Add(-time.Second))
+		})
+		return s.look()
+	}
+	s := begins(98e7, time.Minute)
+	a := s.want(boxOOMRule, alerts.StatePending)
+	if a.Cause.String() != "killed with its memory near the limit" || !strings.Contains(a.Why.String(), "the platform does not say why") {
+		t.Errorf("%s: %s", a.Cause, a.Why)
+	}
+	wantEvidence(t, a, "it used 980 MB of 1 GB shortly before")
+	s.after(time.Hour).quiet(boxOOMRule)
+	begins(6e8, time.Minute).quiet(boxOOMRule)
+	begins(98e7, 20*time.Minute).quiet(boxOOMRule)
+}
+
 // beginSession begins with one container whose session runs, and a workspace in it.
 func beginSession(t testing.TB, edit func(*backend.Workspace)) *story {
 	s := beginBoxes(t, terminateRule)

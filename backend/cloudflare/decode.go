@@ -134,6 +134,7 @@ type row struct {
 	at    time.Time // when its state was updated, by our clock; zero: not told
 	// started is the platform's own time of its start: corrected times move with the estimate of its clock.
 	started time.Time
+	vcpu    backend.Value[float64]
 	entity  backend.Sandbox
 }
 
@@ -161,6 +162,9 @@ func (d *decoder) instance(n wire.Node) (r row, ok bool) {
 	b.MemLimit, b.Log, b.Usage = backend.NotApplicable[int64](), backend.NotApplicable[backend.LogTail](), backend.NotApplicable[backend.Usage]()
 	if mib, told := n.Get("configuration").Get("memory").Float(); told && mib > 0 && mib < 1e9 {
 		b.MemLimit = backend.Known(int64(mib * (1 << 20)))
+	}
+	if cores, told := n.Get("configuration").Get("vcpu").Float(); told && cores > 0 && cores < 1e4 {
+		r.vcpu = backend.Known(cores)
 	}
 	b.ExitCode = backend.NotApplicable[int]()
 	d.state(b, r.state, r.at)

@@ -26,6 +26,7 @@ type Options struct {
 	Applications   []string         `toml:"applications" doc:"names or ids of the container applications that are read; empty: all"`
 	Inventory      backend.Duration `toml:"inventory" doc:"how often applications and live instances are listed, at least 10s"`
 	Ended          backend.Duration `toml:"ended" doc:"how long an instance stays listed after its end: the platform keeps them for months"`
+	Analytics      bool             `toml:"analytics" doc:"ask the account's analytics for CPU, memory and traffic of instances; the token needs Account Analytics Read"`
 	RequestsPerSec float64          `toml:"requests_per_second" doc:"request budget; the account allows 1200 requests in 5 minutes to all programs of a user or token together"`
 	BridgeURL      string           `toml:"bridge_url" doc:"base of the bridge Worker; empty: the environment variable SANDBOX_WORKER_URL, else none"`
 	Sandboxes      []string         `toml:"sandboxes" doc:"sandbox ids of the bridge that are known: neither the bridge nor the account API lists them"`
@@ -36,7 +37,7 @@ type Options struct {
 
 func defaults() Options {
 	return Options{URL: "https://api.cloudflare.com/client/v4", Inventory: backend.Duration(10 * time.Second), Ended: backend.Duration(24 * time.Hour),
-		RequestsPerSec: 2, Read: wire.Credential{Header: "Authorization"}, Bridge: wire.Credential{Header: "Authorization"}}
+		Analytics: true, RequestsPerSec: 2, Read: wire.Credential{Header: "Authorization"}, Bridge: wire.Credential{Header: "Authorization"}}
 }
 
 // firstSource are the lines of a first source.

@@ -52,6 +52,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 		s.readNamespaces(slice)
 		p.readLists()
 		p.readLost()
+		s.analytics.read(ctx, s, now)
 	} else {
 		p.unread = true
 		p.note("the limit of requests is nearly used up: %d are left to all programs of the token; nothing is asked for %s", left, backend.Age(rest))
@@ -60,6 +61,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.assemble()
 	p.finish()
 	p.bridgeWords()
+	p.analyticsWords()
 	return p.r, nil
 }
 

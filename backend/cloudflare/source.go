@@ -27,6 +27,8 @@ type Source struct {
 	budget *wire.Budget
 	limits limits
 	bridge *worker // nil: none is configured
+	// analytics is nil where the configuration does not want it.
+	analytics *analytics
 
 	apps       map[string]*app // by id in one spelling
 	listed     []string        // of the newest list of applications
@@ -78,6 +80,11 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 	if s.client, err = wire.New(wire.Config{Origins: []string{o.URL}, Credential: o.Read, Budget: s.budget}, deps); err != nil {
 		return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)
 	}
+	if o.Analytics {
+		if s.analytics, err = newAnalytics(o, deps); err != nil {
+			return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)
+		}
+	}
 	if o.BridgeURL != "" {
 		if s.bridge, err = newWorker(o, deps); err != nil {
 			return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)
@@ -94,6 +101,9 @@ func (s *Source) Close() error {
 	err := s.client.Close()
 	if s.bridge != nil {
 		err = errors.Join(err, s.bridge.client.Close())
+	}
+	if s.analytics != nil {
+		err = errors.Join(err, s.analytics.client.Close())
 	}
 	return err
 }
@@ -133,6 +143,9 @@ func (s *Source) Routes() []backend.Route {
 			"; those that ended every " + backend.Age(endedEvery) + ", all of them every " + backend.Age(allEvery)},
 		{Verb: "GET", Target: s.base + "/containers/applications/{application}/instances/{instance}", Why: "an instance that left the lists"},
 		{Verb: "GET", Target: s.base + "/workers/durable_objects/namespaces", Why: "class and script of the Durable Objects, every " + backend.Age(namespacesEvery)},
+	}
+	if s.analytics != nil {
+		out = append(out, s.analyticsRoute())
 	}
 	if s.bridge != nil {
 		out = append(out, s.bridgeRoutes()...)

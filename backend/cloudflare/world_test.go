@@ -3,6 +3,7 @@ package cloudflare
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -68,6 +69,7 @@ type world struct {
 	routes map[string]func(url.Values) reply
 	asked  []string
 	heads  []http.Header
+	posted string        // the newest body
 	ahead  time.Duration // of the server's clock
 	src    *Source
 }
@@ -122,6 +124,7 @@ func (w *world) source(change func(*Options)) *Source {
 	w.t.Helper()
 	o := func(o *Options) {
 		o.URL, o.AccountID, o.RequestsPerSec = w.url, account, 100
+		o.Analytics = false // what is about it asks for it
 		if change != nil {
 			change(o)
 		}
@@ -153,7 +156,11 @@ func (w *world) setFunc(route string, f func(url.Values) reply) {
 }
 
 func (w *world) handle(out http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
 	w.mu.Lock()
+	if len(body) > 0 {
+		w.posted = string(body)
+	}
 	w.asked = append(w.asked, r.Method+" "+r.URL.RequestURI())
 	w.heads = append(w.heads, r.Header.Clone())
 	f := w.routes[strings.TrimPrefix(r.URL.Path, "/accounts/"+account)]

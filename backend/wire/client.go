@@ -1,10 +1,12 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -146,6 +148,11 @@ func (c *Client) Close() error {
 // Get sends one GET within the deadline of one request. Errors are *backend.Error; their text holds no credential and
 // no query value. A status that the caller cannot judge is an error too, with a *StatusError in its chain.
 func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
+	return c.send(ctx, http.MethodGet, r, nil)
+}
+
+// send sends one request that changes nothing.
+func (c *Client) send(ctx context.Context, method string, r Request, body []byte) (*Response, error) {
 	u, err := ParseURL(r.URL)
 	if err != nil {
 		return nil, c.fail(backend.ErrInvalid, "", err)
@@ -153,7 +160,7 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	where := redact(u)
 	ctx, cancel := context.WithTimeout(ctx, c.deps.Deadline)
 	defer cancel()
-	req, err := c.build(ctx, http.MethodGet, u, r)
+	req, err := c.build(ctx, method, u, r)
 	if err != nil {
 		kind := backend.KindOf(err)
 		var e *backend.Error
@@ -161,6 +168,9 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 			err = e.Err // the place is named once
 		}
 		return nil, c.fail(kind, where, err)
+	}
+	if body != nil {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	start := c.deps.Now()
 	answer, err := c.http.Do(req)

@@ -1,6 +1,7 @@
 package cloudflare
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -76,6 +77,41 @@ func TestTheAccountAnswersAsPublished(t *testing.T) {
 	}
 	if code, _ := ask(t, a, "/containers/applications/nobody/instances-v2", "t"); code != http.StatusNotFound {
 		t.Errorf("another application: %d", code)
+	}
+}
+
+// TestAnalyticsAnswersItsOneQuestion: figures of steps since a container started, of running ones only, and a refusal as GraphQL has it.
+func TestAnalyticsAnswersItsOneQuestion(t *testing.T) {
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	box := Instance{ID: "b0b0b0b0b0b0b0", State: "running", Started: start.Add(-7 * time.Minute), Updated: start}
+	a := NewAccount(AccountOptions{Token: "t", Start: start, Clock: func() time.Duration { return 0 }, More: func() []Instance { return []Instance{box} }})
+	for query, want := range map[string]int{"query X { containersMetricsAdaptiveGroups }": usual*5 + 2, "query X { other }": -1} {
+		body, err := json.Marshal(map[string]any{"query": query, "variables": map[string]string{"account": AccountID, "since": "2026-11-20T11:40:00Z", "until": "2026-11-20T12:00:00Z"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/client/v4/graphql", bytes.NewReader(body))
+		r.Header.Set("Authorization", "Bearer t")
+		w := httptest.NewRecorder()
+		a.Handler().ServeHTTP(w, r)
+		var got struct {
+			Data *struct {
+				Viewer struct {
+					Accounts []struct{ ContainersMetricsAdaptiveGroups []any }
+				}
+			}
+			Errors []struct{ Message string }
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
+			t.Fatalf("%d %v: %s", w.Code, err, w.Body)
+		}
+		n := -1
+		if got.Data != nil {
+			n = len(got.Data.Viewer.Accounts[0].ContainersMetricsAdaptiveGroups)
+		}
+		if n != want || (n < 0) != (len(got.Errors) > 0) {
+			t.Errorf("%s: %d rows, errors %v; want %d", query, n, got.Errors, want)
+		}
 	}
 }
 

@@ -86,6 +86,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{alerts.RegistriesLost, "registries lost"},
 	{"many opens after: ", "many opens at once"},
 	{"it ends and is started again and again", "restarts in a loop"},
+	{"killed with its memory near the limit", "killed, nearly full"},
 	{"killed at its memory limit and started again", "loops: memory limit"},
 	{"it ended again and again until its restart policy gave up", "restarts given up"},
 	{"killed at its memory limit", "killed: memory limit"},

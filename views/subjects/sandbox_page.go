@@ -36,8 +36,8 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 		if n, known := u.MemLimit.Get(); known && !u.Mem.IsKnown() {
 			limit = " of " + backend.Bytes(n)
 		}
-		w.Field("usage", normal("cpu "+col("cpu").Text.String()+", memory "+col("mem").Text.String()+limit),
-			dim("  measured "+backend.Age(w.f.Now.Sub(u.At))+" ago"))
+		w.Field("usage", normal("cpu "+col("cpu").Text.String()+cpuLimit(&u)+", memory "+col("mem").Text.String()+limit+sent(&u)),
+			dim(over(&u)+"  measured "+backend.Age(w.f.Now.Sub(u.At))+" ago"))
 	}
 	if _, measured := b.Usage.Get(); !measured && b.MemLimit.IsKnown() {
 		w.Field("memory limit", normal(backend.Bytes(b.MemLimit.Or(0))))
@@ -74,6 +74,28 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.history(&b.Meta)
 	w.extra("Labels", b.Labels)
 	w.raw(&b.Meta)
+}
+
+// cpuLimit, sent and over are what only a platform's own analytics says of usage.
+func cpuLimit(u *backend.Usage) string {
+	if n, known := u.CPULimit.Get(); known {
+		return " of " + percent1(n)
+	}
+	return ""
+}
+
+func sent(u *backend.Usage) string {
+	if n, known := u.Sent.Get(); known {
+		return ", sent " + backend.Bytes(n)
+	}
+	return ""
+}
+
+func over(u *backend.Usage) string {
+	if u.Over > 0 {
+		return "  in " + backend.Age(u.Over) + ", memory at its highest"
+	}
+	return ""
 }
 
 // logTail writes how its log ended when it last failed.
