@@ -3,6 +3,7 @@ package cloudflare
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -42,20 +43,25 @@ func (p *poll) readApplications() *failure {
 		if f == nil && got.result.Kind() != '[' {
 			f = &failure{status: http.StatusOK, err: backend.Errorf(backend.ErrInvalid, got.where, "the answer holds no list result; is %s the account API?", s.opt.URL)}
 		}
+		if f != nil && len(all) > 0 { // what came before is not lost
+			_, _, what := s.explain(f, needContainers)
+			p.takeApplications(all, fmt.Sprintf("page %d of it: %s", w.pages+1, what))
+			return nil
+		}
 		if f != nil {
 			return f
 		}
-		d, n := s.decoder(), 0
+		d, n, ids := s.decoder(), 0, []string(nil)
 		w.bad += len(got.bad)
 		for x := range got.result.Elements() {
 			n++
 			if a, ok := d.application(x); ok {
-				all = append(all, a)
+				all, ids = append(all, a), append(ids, a.key)
 			} else if x.Kind() != '0' {
 				w.bad++
 			}
 		}
-		end, why := w.page(got, n)
+		end, why := w.page(got, n, ids)
 		if !end {
 			continue
 		}
@@ -89,7 +95,14 @@ func (p *poll) takeApplications(all []application, why string) {
 		}
 		a.application = x
 	}
-	if why != "" {
+	if why != "" { // what it leaves out may still be there
+		s.listed = slices.AppendSeq(s.listed, func(yield func(string) bool) {
+			for _, key := range slices.Sorted(maps.Keys(s.apps)) {
+				if !slices.Contains(s.listed, key) && !yield(key) {
+					return
+				}
+			}
+		})
 		return
 	}
 	for key, a := range s.apps {
@@ -143,7 +156,7 @@ func (s *Source) readNamespaces(ctx context.Context) {
 		return
 	}
 	n.next = now.Add(spread(namespacesEvery))
-	by := map[string]namespace{}
+	by, said := map[string]namespace{}, 0
 	for page := 1; page <= maxPages; page++ {
 		if !s.budget.Wait(ctx) {
 			n.next = time.Time{}
@@ -155,16 +168,28 @@ func (s *Source) readNamespaces(ctx context.Context) {
 			n.err = f
 			return
 		}
-		d, rows := s.decoder(), 0
+		d, rows, before := s.decoder(), 0, len(by)
 		for x := range got.result.Elements() {
 			rows++
 			if key := id(x.Get("id")); !key.IsZero() {
 				by[sameID(key.Raw())] = namespace{class: d.text(x.Get("class"), maxName), script: d.text(x.Get("script"), maxName)}
 			}
 		}
-		if rows < namespacesPage {
+		info := got.root.Get("result_info")
+		total, told := number(info.Get("total_count"))
+		said = total
+		if size, is := number(info.Get("per_page")); is && told { // a platform that gives smaller pages than it is asked for
+			told = size > 0 && page*size < total
+		} else {
+			told = rows >= namespacesPage
+		}
+		if !told || len(by) == before { // the last one, or the same one again
 			break
 		}
+	}
+	if len(by) < said && n.by != nil { // what is missing may be among those of before
+		maps.Copy(n.by, by)
+		by = n.by
 	}
 	n.by, n.ok, n.err = by, now, nil
 }

@@ -46,6 +46,7 @@ type walk struct {
 	token string
 	pages int
 	seen  map[string]bool // tokens of pages
+	had   map[string]bool // ids of rows
 	rows  []read
 	bad   int // rows that cannot be read
 	ids   map[backend.ID]bool
@@ -66,14 +67,26 @@ func (s *Source) every(which, pages int) time.Duration {
 	return spread(max(every, time.Duration(pages)*2*time.Second))
 }
 
-// page adds one page of a list of rows to a walk. It reports whether the list is at its end, and why not whole.
-func (w *walk) page(a *answer, rows int) (end bool, why string) {
+// page adds one page of a list of rows to a walk, of which ids can be read. It reports whether the list is at its end, and why not whole.
+func (w *walk) page(a *answer, rows int, ids []string) (end bool, why string) {
 	w.pages++
+	fresh := len(ids) == 0
+	for _, id := range ids {
+		fresh = fresh || !w.had[id]
+	}
+	if w.had == nil {
+		w.had = map[string]bool{}
+	}
+	for _, id := range ids {
+		w.had[id] = true
+	}
 	switch {
-	case a.next == "":
-		return true, ""
 	case w.seen[a.next]:
 		return true, "the platform gave the same page token twice; it is read again"
+	case !fresh:
+		return true, "the platform gave the same page twice; it is read again"
+	case a.next == "":
+		return true, ""
 	case w.pages >= maxPages:
 		return true, fmt.Sprintf("it has more than %d pages", maxPages)
 	case rows == 0:
@@ -116,17 +129,17 @@ func (s *Source) readInstances(ctx, slice context.Context, a *app, which int) {
 			}
 			return
 		}
-		d, n := s.decoder(), 0
+		d, n, ids := s.decoder(), 0, []string(nil)
 		l.walk.bad += len(got.bad)
 		for x := range got.result.Elements() {
 			n++
 			if r, ok := d.instance(x); ok {
-				l.walk.rows = append(l.walk.rows, read{r, got.at})
+				l.walk.rows, ids = append(l.walk.rows, read{r, got.at}), append(ids, r.id.Raw())
 			} else if x.Kind() != '0' { // a number stands for what is no valid JSON
 				l.walk.bad++
 			}
 		}
-		if end, why := l.walk.page(got, n); end {
+		if end, why := l.walk.page(got, n, ids); end {
 			l.err, a.unlisted = nil, false
 			l.finish(s, which, why)
 			return
