@@ -14,6 +14,7 @@ import (
 	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/backend/agentuity"
+	"sandglass/backend/blaxel"
 	"sandglass/backend/changes"
 	"sandglass/backend/check"
 	"sandglass/backend/cloudflare"
@@ -38,7 +39,7 @@ func run(a *app.App, args []string) int {
 // kinds are the backends that this program can read.
 func kinds() []backend.SourceKind {
 	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), promapi.Kind(), logs.Kind(),
-		refs.Kind(), agentuity.Kind(), cloudflare.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
+		refs.Kind(), agentuity.Kind(), cloudflare.Kind(), blaxel.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
 }
 
 // effects are what this program can do, by kind of source.

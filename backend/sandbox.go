@@ -97,6 +97,25 @@ type CloudFacts struct {
 	Unattributed bool `json:"unattributed,omitempty"`
 	// FreshAt is when it was seen to start again on an empty disk, zero: it was not.
 	FreshAt time.Time `json:"fresh_at,omitzero"`
+	// Power is the platform's word for whether it runs or sleeps, where that is another word than its status; empty: not told.
+	Power Safe `json:"power,omitzero"`
+	// Address is where its own API answers, without a query.
+	Address Safe `json:"address,omitzero"`
+	// LastUsedAt is when the platform last saw it in use; zero: not told.
+	LastUsedAt time.Time `json:"last_used_at,omitzero"`
+	// ExpiresAt is when the platform removes it, whatever it does; zero: not told, or never. ExpiresBy is the limit that is met
+	// first.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	ExpiresBy Safe      `json:"expires_by,omitzero"`
+	// EnvNames are the names of the environment variables that it was made with, sorted, each once; never their values.
+	EnvNames []Safe `json:"env_names,omitempty"`
+	// Previews are its addresses on the internet; PreviewsAt is when they were read, zero: never.
+	Previews   []Preview `json:"previews,omitempty"`
+	PreviewsAt time.Time `json:"previews_at,omitzero"`
+	// Snapshots are what could be restored, the newest first, from a list of the whole platform; SnapshotsAt is when that was
+	// read to its end, zero: never.
+	Snapshots   []Snapshot `json:"snapshots,omitempty"`
+	SnapshotsAt time.Time  `json:"snapshots_at,omitzero"`
 }
 
 // ExitText is an exit code with what it says where a signal ended the process.

@@ -32,6 +32,7 @@ var mayImport = []struct {
 	{"backend/lockfile", nil},
 	{"backend/backendtest/...", []string{"backend", "internal/skip"}}, // of tests
 	{"backend/fleet", []string{"backend"}},
+	{"backend/blaxel", []string{"backend", "backend/wire", "backend/hostfs", "backend/blaxel/sandbox"}},
 	{"backend/cloudflare", []string{"backend", "backend/wire", "backend/cloudflare/bridge"}},
 	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter", "backend/workdir"}}, // adapters
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs", "backend/lockfile", "alerts/cause"}},

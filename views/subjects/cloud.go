@@ -33,6 +33,19 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	if !b.FreshAt.IsZero() {
 		w.Field("disk", normal("empty since "+Clock(b.FreshAt, w.f.Now)), dim("  its container started again; files from before are gone"))
 	}
+	if !b.ExpiresAt.IsZero() {
+		w.Field("expires", normal(Clock(b.ExpiresAt, w.f.Now)), dim("  by "+b.ExpiresBy.String()))
+	}
+	w.text("power", b.Power)
+	if !b.LastUsedAt.IsZero() {
+		w.at("last used", backend.Known(b.LastUsedAt), "")
+	}
+	w.text("address", b.Address)
+	if len(b.EnvNames) > 0 {
+		w.Field("environment", normal(backend.Join(b.EnvNames, " ").String()), dim("  names only"))
+	}
+	w.previews(b)
+	w.snapshots(b)
 	if !b.ReapedAt.IsZero() {
 		w.Field("removed at", normal(Clock(b.ReapedAt, w.f.Now)), dim("  if it sleeps on"))
 	}
@@ -42,6 +55,71 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	}
 	if len(views) > 0 {
 		w.tone("routes differ", theme.Warn, strings.Join(views, ", "))
+	}
+}
+
+// previews writes where a sandbox answers on the internet, and until when.
+func (w *writer) previews(b *backend.Sandbox) {
+	for i, p := range b.Previews {
+		who := "public or private is not told"
+		if public, known := p.Public.Get(); known && public {
+			who = "public: anyone with the address"
+		} else if known {
+			who = "private"
+		}
+		text := p.Name.String()
+		if port, known := p.Port.Get(); known {
+			text += backend.Textf(" port %d", port).String()
+		}
+		if at, known := p.Expires.Get(); known {
+			who += ", until " + Clock(at, w.f.Now)
+		}
+		if p.Control {
+			who += ", leads to files and commands"
+		}
+		if !p.Status.IsEmpty() {
+			who += ", " + p.Status.String()
+		}
+		w.Field(label(i+1, "previews"), normal(text), dim("  "+who))
+		if !p.URL.IsEmpty() {
+			w.Field("", dim(p.URL.String()))
+		}
+		for _, t := range p.Tokens {
+			until := "its end is not known"
+			if at, known := t.Expires.Get(); known {
+				until = "until " + Clock(at, w.f.Now)
+			} else if t.Expires.IsNotApplicable() {
+				until = "without an end"
+			}
+			if t.Expired.Or(false) {
+				until = "expired"
+			}
+			w.Field("", dim("token "+t.Name.String()+", "+until))
+		}
+		if !p.TokensAt.IsZero() && len(p.Tokens) == 0 && !p.Public.Or(true) {
+			w.Field("", dim("no token: it cannot be opened"))
+		}
+	}
+	if !b.PreviewsAt.IsZero() && len(b.Previews) == 0 {
+		w.Field("previews", normal("none"))
+	}
+}
+
+// snapshots writes what could be restored, the newest first.
+func (w *writer) snapshots(b *backend.Sandbox) {
+	const shown = 3
+	for i, s := range b.Snapshots[:min(len(b.Snapshots), shown)] {
+		text := s.Name.String()
+		if at, known := s.CreatedAt.Get(); known {
+			text += " of " + Clock(at, w.f.Now)
+		}
+		w.Field(label(i+1, "snapshots"), normal(text), dim("  "+s.Status.String()+", id "+s.ID.Safe().String()))
+	}
+	if more := len(b.Snapshots) - shown; more > 0 {
+		w.Field("", dim(backend.Counted(more, "older one", "older ones")))
+	}
+	if !b.SnapshotsAt.IsZero() && len(b.Snapshots) == 0 {
+		w.Field("snapshots", normal("none"))
 	}
 }
 

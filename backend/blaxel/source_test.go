@@ -1,0 +1,335 @@
+package blaxel
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/backendtest"
+)
+
+const day = "2026-11-20T08:00:00Z"
+
+func TestBothShapesOfTheListAreRead(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", ok("["+one("a", "DEPLOYED", day, `,"state":"STANDBY"`)+","+one("b", "DEPLOYING", day, "")+"]"))
+	r := w.poll()
+	if len(r.Sandboxes) != 2 || !r.Whole(backend.KindSandbox) || sandboxOf(t, r, "b").Class != backend.SandboxCreated {
+		t.Errorf("a bare list: %d sandboxes, whole %v", len(r.Sandboxes), r.Whole(backend.KindSandbox))
+	}
+	h := w.heads[0]
+	if h.Get("Authorization") != "Bearer "+apiKey || h.Get("X-Blaxel-Workspace") != "acme" || h.Get("Blaxel-Version") != "2026-04-28" {
+		t.Errorf("headers %v", h)
+	}
+	w.set("/sandboxes", ok(`{"items":[]}`))
+	if got := w.fails().Error(); !strings.Contains(got, "the answer holds no list; is "+w.url+" the control plane?") {
+		t.Error(got)
+	}
+}
+
+func TestACursorThatRepeatsEndsTheListAsNotWhole(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", page("again", one("a", "DEPLOYED", day, `,"state":"RUNNING"`)))
+	r := w.poll()
+	if r.Whole(backend.KindSandbox) || !strings.Contains(problems(r), "the platform gave the same cursor twice") || w.requests("/sandboxes?") != 2 {
+		t.Errorf("whole %v, %d requests\n%s", r.Whole(backend.KindSandbox), w.requests("/sandboxes?"), problems(r))
+	}
+}
+
+func TestARowThatCannotBeReadCostsThatRowAlone(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`), `{"metadata":{"name":".."}}`, `{"metadata":{"name":"x","name":"y"}}`))
+	r := w.poll()
+	if len(r.Sandboxes) != 1 || r.Whole(backend.KindSandbox) || !strings.Contains(problems(r), "2 rows cannot be read") {
+		t.Errorf("%d sandboxes, whole %v\n%s", len(r.Sandboxes), r.Whole(backend.KindSandbox), problems(r))
+	}
+}
+
+func TestTheTwoWordsOfASandbox(t *testing.T) {
+	for _, x := range []struct {
+		status, state, more string
+		class               backend.SandboxClass
+		says                string
+	}{
+		{"UPLOADING", "", "", backend.SandboxCreated, "UPLOADING"}, {"BUILDING", "", "", backend.SandboxCreated, "BUILDING"}, {"BUILT", "", "", backend.SandboxCreated, "BUILT"},
+		{"DEPLOYING", "", "", backend.SandboxCreated, "DEPLOYING"}, {"DEPLOYED", "RUNNING", "", backend.SandboxRunning, "DEPLOYED RUNNING"},
+		{"DEPLOYED", "STANDBY", "", backend.SandboxAsleep, "DEPLOYED STANDBY"}, {"DEPLOYED", "", "", backend.SandboxUnknown, "DEPLOYED"},
+		{"DEPLOYED", "DREAMING", "", backend.SandboxUnknown, "DEPLOYED DREAMING"}, {"FAILED", "", "", backend.SandboxDead, "FAILED"},
+		{"DEACTIVATING", "", "", backend.SandboxPaused, "DEACTIVATING"}, {"DEACTIVATED", "", "", backend.SandboxPaused, "DEACTIVATED"},
+		{"DELETING", "", "", backend.SandboxRemoving, "DELETING"}, {"TERMINATING", "", "", backend.SandboxRemoving, "TERMINATING"}, {"TERMINATED", "", "", backend.SandboxExited, "TERMINATED"},
+		{"ARCHIVING", "", "", backend.SandboxPaused, "ARCHIVING"}, {"ARCHIVED", "", "", backend.SandboxPaused, "ARCHIVED"}, {"UNARCHIVING", "", "", backend.SandboxCreated, "UNARCHIVING"},
+		{"NEW_WORD", "", "", backend.SandboxUnknown, "NEW_WORD"}, {"DEPLOYED", "RUNNING", "disabled", backend.SandboxPaused, "DEPLOYED, disabled"}, {"DEPLOYED", "", "disabled", backend.SandboxPaused, "DEPLOYED, disabled"},
+	} {
+		w := newWorld(t, nil)
+		more := ""
+		if x.state != "" {
+			more = fmt.Sprintf(`,"state":%q`, x.state)
+		}
+		row := one("a", x.status, day, more)
+		if x.more != "" {
+			row = strings.Replace(row, `"enabled":true`, `"enabled":false`, 1)
+		}
+		w.set("/sandboxes", page("", row))
+		if b := sandboxOf(t, w.poll(), "a"); b.Class != x.class || b.Reported.String() != x.says {
+			t.Errorf("%s %s %s: %v %q", x.status, x.state, x.more, b.Class, b.Reported)
+		}
+	}
+}
+
+// TestAStateThatTheListLeavesOut holds that the own record tells it, for a minute.
+func TestAStateThatTheListLeavesOut(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, "")))
+	w.set("/sandboxes/a", ok(one("a", "DEPLOYED", day, `,"state":"STANDBY"`)))
+	w.poll()
+	if b := sandboxOf(t, w.poll(), "a"); b.Class != backend.SandboxAsleep || b.Reported.String() != "DEPLOYED STANDBY" {
+		t.Errorf("%v %q", b.Class, b.Reported)
+	}
+	w.set("/sandboxes/a", refused(http.StatusInternalServerError, `{"code":500,"error":"no"}`))
+	for range 6 {
+		w.poll()
+	}
+	r := w.poll()
+	if b := sandboxOf(t, r, "a"); b.Class != backend.SandboxUnknown || !strings.Contains(fmt.Sprint(r.Notes), "is not told of 1 deployed sandbox") {
+		t.Errorf("%v %q %v", b.Class, b.Reported, r.Notes)
+	}
+}
+
+func TestWhenASandboxExpires(t *testing.T) {
+	created := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	for _, x := range []struct {
+		runtime, lifecycle, more string
+		want                     time.Time
+		by                       string
+	}{
+		{`"ttl":"24h"`, `[]`, "", created.Add(24 * time.Hour), "its ttl of 24h from creation"},
+		{`"ttl":"2w"`, `[{"type":"ttl-max-age","value":"7d","action":"delete"}]`, "", created.Add(7 * 24 * time.Hour), "its policy of 7d from creation"},
+		{`"expires":"2026-11-25T00:00:00Z"`, `[{"type":"date","value":"2026-11-24T00:00:00Z"}]`, "", time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC), "the date of its policy"},
+		{`"ttl":"24h"`, `[]`, `,"expiresIn":3588`, created.Add(24 * time.Hour), "its ttl of 24h from creation"}, // 07:00:12 and 59:48
+		{`"ttl":"24h"`, `[{"type":"ttl-idle","value":"10m"}]`, `,"expiresIn":600`, time.Date(2026, 11, 21, 7, 10, 12, 0, time.UTC), "its policy of 10m without use"},
+		{``, `[{"type":"ttl-idle","value":"10m"}]`, "", time.Time{}, ""},
+		{`"ttl":"soon"`, `[]`, "", time.Time{}, ""},
+	} {
+		w := newWorld(t, nil)
+		row := fmt.Sprintf(`{"metadata":{"name":"a","createdAt":%q},"spec":{"runtime":{%s},"lifecycle":{"expirationPolicies":%s}},"status":"DEPLOYED","state":"RUNNING"%s}`, day, x.runtime, x.lifecycle, x.more)
+		w.set("/sandboxes", page("", row))
+		if b := sandboxOf(t, w.poll(), "a"); !b.ExpiresAt.Equal(x.want) || b.ExpiresBy.String() != x.by {
+			t.Errorf("%s %s %s: %v by %q", x.runtime, x.lifecycle, x.more, b.ExpiresAt, b.ExpiresBy)
+		}
+	}
+}
+
+// TestNoValueOfASecretIsKept holds that values of the environment and of tokens are in nothing that is delivered.
+func TestNoValueOfASecretIsKept(t *testing.T) {
+	w := newWorld(t, nil)
+	row := `{"metadata":{"name":"a","createdAt":"` + day + `","labels":{"sandglass.session":"s-1","sandglass.workspace":"box","team":"x"}},
+		"spec":{"runtime":{"envs":[{"name":"TOKEN","value":"plain-one","secret":true},{"name":"LEVEL","value":"plain-two"},{"name":"TOKEN","value":"plain-one"}],"extraArgs":{"k":"plain-three"}},
+		"network":{"proxy":{"routing":[{"headers":{"Authorization":"plain-four"}}]}}},"status":"DEPLOYED","state":"RUNNING"}`
+	w.set("/sandboxes", page("", row))
+	w.set("/sandboxes/a/previews", ok(`[{"metadata":{"name":"port-3000"},"spec":{"port":3000,"public":false,"url":"https://x.preview.bl.run/p?bl_preview_token=plain-five","expires":"","requestHeaders":{"A":"plain-six"}},"status":"DEPLOYED"},
+		{"metadata":{"name":"session-1"},"spec":{"port":443,"public":false,"url":"https://y.preview.bl.run","expires":"2026-11-22T00:00:00Z"}},{"metadata":{"name":"open"},"spec":{"port":8000,"public":true,"url":"https://z.preview.bl.run"}}]`))
+	w.set("/sandboxes/a/previews/port-3000/tokens", ok(`[{"metadata":{"name":"token-1"},"spec":{"token":"plain-seven","value":"plain-seven","expiresAt":"2026-11-21T08:00:00Z","expired":false}}]`))
+	w.set("/sandboxes/a/previews/session-1/tokens", ok(`[]`))
+	r := w.poll()
+	b := sandboxOf(t, r, "a")
+	if b.Session.Raw() != "s-1" || b.Workspace.Raw() != "box" || b.JoinedBy.String() != "label sandglass.session" || len(b.Labels) != 3 {
+		t.Errorf("joined to %v and %v by %v", b.Session, b.Workspace, b.JoinedBy)
+	}
+	if got := fmt.Sprint(b.EnvNames); got != "[LEVEL TOKEN]" {
+		t.Error(got)
+	}
+	if len(b.Previews) != 3 || b.PreviewsAt.IsZero() {
+		t.Fatalf("%+v", b.Previews)
+	}
+	open, port, session := b.Previews[0], b.Previews[1], b.Previews[2]
+	if !open.Public.Or(false) || open.Tokens != nil || w.requests("/previews/open/tokens") != 0 {
+		t.Errorf("%+v", open)
+	}
+	if port.Public.Or(true) || port.Port.Or(0) != 3000 || port.URL.String() != "https://x.preview.bl.run/p" || !port.Expires.IsNotApplicable() || len(port.Tokens) != 1 ||
+		!port.Tokens[0].Expires.Or(time.Time{}).Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) || port.Tokens[0].Expired.Or(true) {
+		t.Errorf("%+v", port)
+	}
+	if !session.Control || port.Control || session.TokensAt.IsZero() || !session.Expires.IsKnown() {
+		t.Errorf("%+v", session)
+	}
+	all, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(all), "plain-") || !strings.Contains(string(all), "token-1") {
+		t.Errorf("a value is in the reading:\n%s", all)
+	}
+}
+
+func TestAKeyThatMayNotReadPreviews(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`), one("b", "DEPLOYED", day, `,"state":"RUNNING"`)))
+	for _, n := range []string{"a", "b"} {
+		w.set("/sandboxes/"+n, ok(one(n, "DEPLOYED", day, `,"state":"RUNNING"`)))
+		w.set("/sandboxes/"+n+"/previews", refused(http.StatusForbidden, `{"code":403,"error":"forbidden"}`))
+	}
+	w.poll()
+	r := w.poll()
+	if got := problems(r); strings.Count(got, "previews cannot be read: answered 403 Forbidden: forbidden; the key (environment variable BL_API_KEY) may not read this") != 1 || w.requests("/previews") != 1 {
+		t.Errorf("%d requests\n%s", w.requests("/previews"), got)
+	}
+	if len(r.Sandboxes) != 2 || !r.Sandboxes[0].PreviewsAt.IsZero() {
+		t.Error("the sandboxes themselves are read; their previews are not")
+	}
+}
+
+func TestOneMadeAnewUnderTheSameName(t *testing.T) {
+	w := newWorld(t, nil)
+	old := one("a", "TERMINATED", day, "")
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`)))
+	w.poll()
+	w.set("/sandboxes", page("", old, one("a", "DEPLOYED", "2026-11-21T07:00:10Z", `,"state":"RUNNING"`)))
+	r := w.poll()
+	b := sandboxOf(t, r, "a")
+	if len(r.Sandboxes) != 1 || b.Class != backend.SandboxRunning || !b.FreshAt.Equal(time.Date(2026, 11, 21, 7, 0, 10, 0, time.UTC)) || len(r.Events) != 1 || !strings.Contains(r.Events[0].Text.String(), "was re-created under the same name") {
+		t.Errorf("%d, %v, fresh %v, events %v", len(r.Sandboxes), b.Class, b.FreshAt, r.Events)
+	}
+	if r := w.poll(); len(r.Events) != 0 || !sandboxOf(t, r, "a").FreshAt.Equal(b.FreshAt) {
+		t.Errorf("it is told again: %v", r.Events)
+	}
+}
+
+func TestWhatCouldBeRestored(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`)))
+	w.setFunc("/snapshots", func(q url.Values) reply {
+		if q.Get("cursor") == "" {
+			return page("2", `{"id":"old","name":"first","status":"READY","createdAt":"2026-11-20T09:00:00Z","sandboxName":"a"}`, `{"id":"other","name":"n","status":"READY","createdAt":"2026-11-20T09:00:00Z","sandboxName":"b"}`)
+		}
+		return page("", `{"id":"new","name":"second","status":"READY","createdAt":"2026-11-20T10:00:00Z","source":{"kind":"sandbox","name":"a","deleted":false}}`)
+	})
+	b := sandboxOf(t, w.poll(), "a")
+	if len(b.Snapshots) != 2 || b.Snapshots[0].Name.String() != "second" || b.Snapshots[1].Status.String() != "READY" || b.SnapshotsAt.IsZero() {
+		t.Errorf("%+v", b.Snapshots)
+	}
+	w = newWorld(t, nil)
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`)))
+	w.set("/snapshots", refused(http.StatusNotFound, notFound))
+	r := w.poll()
+	if b := sandboxOf(t, r, "a"); !b.SnapshotsAt.IsZero() || !strings.Contains(fmt.Sprint(r.Notes), "has no list of snapshots") || strings.Contains(problems(r), "restored") {
+		t.Errorf("%v %v %v", b.SnapshotsAt, r.Notes, problems(r))
+	}
+}
+
+func TestRefusalsNameTheNextStep(t *testing.T) {
+	for _, x := range []struct {
+		a    reply
+		want string
+	}{
+		{refused(http.StatusUnauthorized, `{"error":{"code":"AUTHENTICATION_FAILED","message":"bad key","status":401,"retryable":false,"origin":"platform"}}`),
+			"answered 401 Unauthorized: bad key (AUTHENTICATION_FAILED); check the key (environment variable BL_API_KEY), and whether it is one of the workspace acme"},
+		{refused(http.StatusBadRequest, `{"error":"invalid_api_version","message":"x"}`), "the platform does not know api_version 2026-04-28: set another one, or leave it empty"},
+		{refused(http.StatusNotFound, notFound), "check workspace and url"},
+		{refused(http.StatusPaymentRequired, `{"error":{"code":"USAGE_LIMIT_EXCEEDED","message":"m"}}`), "the workspace has met its usage limit"},
+		{refused(http.StatusBadGateway, "<html>bad"), "answered 502 Bad Gateway: a web page; nothing can be said of the sandboxes until the control plane answers"},
+		{reply{http.StatusTooManyRequests, `{"code":429,"error":"slow"}`, map[string]string{"Retry-After": "7"}}, "lower requests_per_second, or stop another program with this key"},
+	} {
+		w := newWorld(t, nil)
+		w.set("/sandboxes", x.a)
+		if got := w.fails().Error(); !strings.Contains(got, x.want) {
+			t.Errorf("%s\nholds not: %s", got, x.want)
+		}
+	}
+}
+
+// TestTheLoginOfTheVendorsCLI holds that the file is read, for the workspace that is asked for, and never written.
+func TestTheLoginOfTheVendorsCLI(t *testing.T) {
+	w := newWorld(t, nil)
+	home := t.TempDir()
+	file := filepath.Join(home, ".blaxel", "config.yaml")
+	token := func(end time.Time) string {
+		return "h." + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"exp":%d}`, end.Unix())) + ".s"
+	}
+	write := func(credentials string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := "context:\n  workspace: acme\nworkspaces:\n  - name: other\n    credentials:\n      apiKey: not-this-one\n  - name: acme\n    credentials:\n      " + credentials + "\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() (backend.Source, error) {
+		return Kind().New(backendtest.Options[Options](func(o *Options) { o.URL = w.url }), w.deps(map[string]string{"HOME": home}))
+	}
+	if _, err := open(); err == nil || !strings.Contains(err.Error(), "nothing says which workspace") {
+		t.Errorf("without a file: %v", err)
+	}
+	w.set("/sandboxes", page(""))
+	for _, x := range []struct{ credentials, sent, fails, degraded string }{
+		{"apiKey: key-of-the-file", "Bearer key-of-the-file", "", ""},
+		{"access_token: " + token(zero.Add(48*time.Hour)), "Bearer " + token(zero.Add(48*time.Hour)), "", ""},
+		{"access_token: " + token(zero.Add(30*time.Minute)), "Bearer " + token(zero.Add(30*time.Minute)), "", "the login of the vendor's CLI ends at 2026-11-21 07:30Z"},
+		{"access_token: " + token(zero.Add(-time.Minute)), "", "ended at 2026-11-21 06:59Z; run: bl login", ""},
+		{"client_credentials: abc", "", "holds only client credentials for acme", ""},
+		{"device_code: abc", "", "holds no key for the workspace acme; run: bl login", ""},
+	} {
+		write(x.credentials)
+		w.clock.Add(zero.Sub(w.clock.Now()))
+		src, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.ReadFile(file)
+		w.heads = nil
+		r, err := src.Poll(t.Context())
+		if x.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), x.fails) || len(w.heads) != 0 {
+				t.Errorf("%s: %v", x.credentials, err)
+			}
+			continue
+		}
+		if err != nil || w.heads[0].Get("Authorization") != x.sent || !strings.Contains(r.Degraded.String(), x.degraded) || x.degraded == "" && !r.Degraded.IsEmpty() {
+			t.Errorf("%s: %v, sent %q, degraded %q", x.credentials, err, w.heads[0].Get("Authorization"), r.Degraded)
+		}
+		if after, _ := os.ReadFile(file); string(after) != string(before) {
+			t.Error("the file of the CLI was written")
+		}
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(); err == nil {
+		t.Error("a file that others can read names the workspace")
+	}
+}
+
+func TestOptionsAreRefused(t *testing.T) {
+	w := newWorld(t, nil)
+	for want, change := range map[string]func(*Options){
+		"is not the name of a workspace": func(o *Options) { o.Workspace = "a/b" },
+		"is not a version":               func(o *Options) { o.APIVersion = "new" },
+		"must be at least 5s":            func(o *Options) { o.Inventory = backend.Duration(time.Second) },
+		"must be at least 1m":            func(o *Options) { o.Sweep = backend.Duration(time.Second) },
+		"is outside 0.1 to 1000":         func(o *Options) { o.RequestsPerSec = 0 },
+		"is not a domain":                func(o *Options) { o.Hosts = []string{"run"} },
+		"has a query":                    func(o *Options) { o.URL = "https://api.blaxel.ai/v0?x=1" },
+	} {
+		_, err := Kind().New(backendtest.Options[Options](func(o *Options) { o.URL, o.Workspace = w.url, "acme"; change(o) }), w.deps(map[string]string{envKey: apiKey}))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	_, err := Kind().New(backendtest.Options[Options](func(o *Options) { o.Workspace = "acme" }), w.deps(map[string]string{envClient: "abc", "HOME": t.TempDir()}))
+	if err == nil || !strings.Contains(err.Error(), "BL_CLIENT_CREDENTIALS would have to be exchanged for a token") {
+		t.Error(err)
+	}
+	src, err := Kind().New(backendtest.Options[Options](func(*Options) {}), w.deps(map[string]string{envKey: apiKey, envWorkspace: "acme", envURL: w.url + "/"}))
+	if err != nil || src.(*Source).opt.URL != w.url || src.(*Source).opt.Workspace != "acme" {
+		t.Errorf("the environment alone: %v", err)
+	}
+}

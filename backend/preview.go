@@ -1,0 +1,34 @@
+package backend
+
+import "time"
+
+// Preview is an address on the internet at which a port of a sandbox answers.
+type Preview struct {
+	Name   Safe        `json:"name"`
+	Status Safe        `json:"status,omitzero"` // the platform's own word
+	Port   Value[int]  `json:"port"`
+	Public Value[bool] `json:"public"`
+	// URL is its address without a query: a token in one is a credential.
+	URL     Safe             `json:"url,omitzero"`
+	Expires Value[time.Time] `json:"expires"` // not applicable: it has no end
+	// Control says that it leads to the sandbox's own API: files, commands and terminals.
+	Control bool `json:"control,omitempty"`
+	// Tokens are what opens a private one, never their values; TokensAt is when they were read, zero: never.
+	Tokens   []PreviewToken `json:"tokens,omitempty"`
+	TokensAt time.Time      `json:"tokens_at,omitzero"`
+}
+
+// PreviewToken is a credential for a private preview, without its value.
+type PreviewToken struct {
+	Name    Safe             `json:"name"`
+	Expires Value[time.Time] `json:"expires"` // not applicable: it has no end
+	Expired Value[bool]      `json:"expired"`
+}
+
+// Snapshot is a saved copy of a sandbox, from which another one can be made.
+type Snapshot struct {
+	ID        ID               `json:"id"`
+	Name      Safe             `json:"name"`
+	Status    Safe             `json:"status,omitzero"` // the platform's own word
+	CreatedAt Value[time.Time] `json:"created_at"`
+}
