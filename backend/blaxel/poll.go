@@ -21,6 +21,7 @@ const (
 	barredFor   = 5 * time.Minute  // how long a route is left alone that the key may not ask
 	stateLives  = time.Minute      // how long the word of its own record counts where the list has none
 	firstReads  = 45 * time.Second // a command that polls until everything is read gives up after so long
+	sameExpiry  = 5 * time.Second  // a count of seconds that is left moves a little from reading to reading
 	maxPreviews = 50               // of one sandbox
 	maxTokens   = 20               // of one preview
 )
@@ -77,8 +78,11 @@ func (p *poll) take(r *row, at time.Time) {
 
 // compare tells what happened to a sandbox between two readings.
 func (p *poll) compare(b *box, r *row) {
-	if b.status != r.status || b.state != r.state && r.state != "" {
+	if b.status != r.status || b.state != "" && r.state != "" && b.state != r.state { // one of two answers may leave the state out
 		b.since = p.now
+	}
+	if e := &r.entity; e.ExpiresBy == b.entity.ExpiresBy && e.ExpiresAt.Sub(b.entity.ExpiresAt).Abs() < sameExpiry {
+		e.ExpiresAt = b.entity.ExpiresAt
 	}
 	if b.created.IsZero() || !r.created.After(b.created) {
 		return
@@ -135,7 +139,8 @@ func (p *poll) readParts() {
 			continue
 		}
 		if !p.s.budget.Wait(p.slice) {
-			p.unread = p.unread || slices.ContainsFunc(due[i:], func(x part) bool { return x.last.IsZero() })
+			// Previews of many sandboxes take minutes: only what the list leaves open is waited for.
+			p.unread = p.unread || slices.ContainsFunc(due[i:], func(x part) bool { return x.rank == 0 && x.last.IsZero() })
 			return
 		}
 		if x.own {

@@ -333,3 +333,51 @@ func TestOptionsAreRefused(t *testing.T) {
 		t.Errorf("the environment alone: %v", err)
 	}
 }
+
+// TestOneWordOfTwoIsLeftOut holds that a list without the state does not make a sandbox look as if it had just changed.
+func TestOneWordOfTwoIsLeftOut(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, "")))
+	w.set("/sandboxes/a", ok(one("a", "DEPLOYED", day, `,"state":"RUNNING"`)))
+	since := sandboxOf(t, w.poll(), "a").KnownSince
+	for range 5 {
+		w.poll()
+	}
+	if b := sandboxOf(t, w.poll(), "a"); !b.KnownSince.Equal(since) || w.requests("GET /sandboxes/a") < 3 {
+		t.Errorf("known since %v, then since %v; %d requests", since, b.KnownSince, w.requests("GET /sandboxes/a"))
+	}
+	w.set("/sandboxes", page("", one("a", "FAILED", day, "")))
+	if b := sandboxOf(t, w.poll(), "a"); !b.KnownSince.After(since) {
+		t.Error("its status changed, and the time did not")
+	}
+}
+
+func TestTheExpiryHoldsStill(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING","expiresIn":600`)))
+	at := sandboxOf(t, w.poll(), "a").ExpiresAt
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING","expiresIn":589`))) // 588 are left
+	if b := sandboxOf(t, w.poll(), "a"); !b.ExpiresAt.Equal(at) {
+		t.Errorf("%v, then %v", at, b.ExpiresAt)
+	}
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING","expiresIn":600`))) // it was used
+	if b := sandboxOf(t, w.poll(), "a"); b.ExpiresAt.Sub(at) != 24*time.Second {
+		t.Errorf("%v, then %v", at, b.ExpiresAt)
+	}
+}
+
+// TestACommandDoesNotWaitForPreviews holds that a small budget keeps no command waiting for what the list does not leave open.
+func TestACommandDoesNotWaitForPreviews(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.RequestsPerSec = 0.5 })
+	w.src.deps.Interval = 100 * time.Millisecond
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`), one("b", "DEPLOYED", day, `,"state":"RUNNING"`)))
+	if r := w.poll(); r.Partial || !r.Whole(backend.KindSandbox) || w.requests("/previews") != 0 {
+		t.Errorf("partial %v, whole %v, %d requests", r.Partial, r.Whole(backend.KindSandbox), w.requests("/previews"))
+	}
+	w = newWorld(t, func(o *Options) { o.RequestsPerSec = 0.5 })
+	w.src.deps.Interval = 100 * time.Millisecond
+	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, "")))
+	if r := w.poll(); !r.Partial {
+		t.Error("whether it runs is not known, and a command does not wait for it")
+	}
+}
