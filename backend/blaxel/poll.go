@@ -57,6 +57,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.readParts()
 	p.readSnapshots()
 	p.assemble()
+	p.noteLoad()
 	p.finish()
 	return p.r, nil
 }

@@ -33,6 +33,7 @@ type Source struct {
 	mu       sync.Mutex
 	alerting map[backend.ID]bool
 	visible  map[backend.ID]bool
+	load     load
 }
 
 // savedSnapshot is one snapshot of the workspace and the sandbox that it was taken of.
@@ -73,7 +74,7 @@ func newSource(o *Options, login *cliLogin, deps backend.Deps) (*Source, error) 
 	if deps.Cleaner == nil {
 		deps.Cleaner = backend.NewCleaner()
 	}
-	s := &Source{deps: deps, opt: o, login: login, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{}, started: deps.Now()}
+	s := &Source{deps: deps, opt: o, login: login, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{}, started: deps.Now(), load: load{sandboxes: -1}}
 	cfg := wire.Config{Origins: []string{o.URL}, Credential: o.Read, Budget: s.budget}
 	if login != nil {
 		cfg.Key = login.key
@@ -131,7 +132,7 @@ func spread(every time.Duration) time.Duration {
 func (s *Source) Routes() []backend.Route {
 	own := "every " + s.opt.Sweep.String() + ", sooner where a list leaves something open; none of these requests goes to a sandbox"
 	return []backend.Route{
-		{Verb: "GET", Target: s.opt.URL + "/sandboxes?showTerminated=true", Why: "sandboxes of the workspace " + s.opt.Workspace + ", every " + s.opt.Inventory.String()},
+		{Verb: "GET", Target: s.opt.URL + "/sandboxes?showTerminated=true", Why: "sandboxes of the workspace, every " + s.opt.Inventory.String()},
 		{Verb: "GET", Target: s.opt.URL + "/sandboxes/{name}", Why: "errors and events, " + own},
 		{Verb: "GET", Target: s.opt.URL + "/sandboxes/{name}/previews", Why: "addresses on the internet, " + own},
 		{Verb: "GET", Target: s.opt.URL + "/sandboxes/{name}/previews/{preview}/tokens", Why: "until when private previews can be opened"},
