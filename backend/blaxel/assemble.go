@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sandglass/backend"
+	"sandglass/backend/blaxel/sandbox"
 )
 
 // assemble puts what is known into the reading.
@@ -30,6 +31,11 @@ func (p *poll) assemble() {
 				first, of = x, b
 			}
 			p.problem(x.Subject, x.Kind, x.Where.String(), x.What.String())
+		}
+		if at := out.Address.String(); at != "" {
+			if _, err := sandbox.Address(at, s.opt.URL, s.opt.Hosts); err != nil {
+				p.problem(out.Key, backend.ErrInvalid, "", err.Error())
+			}
 		}
 		whole = whole && !b.lost
 	}

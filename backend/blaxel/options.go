@@ -23,7 +23,7 @@ type Options struct {
 	Workspace      string           `toml:"workspace" doc:"name of the Blaxel workspace; empty: the environment variable BL_WORKSPACE, else that of the vendor's CLI"`
 	URL            string           `toml:"url" doc:"base of the control plane; empty: the environment variable BL_API_URL, else https://api.blaxel.ai/v0"`
 	APIVersion     string           `toml:"api_version" doc:"version of the control plane that is asked for; empty: its oldest one"`
-	Hosts          []string         `toml:"hosts" doc:"domains, with all below them, to which a sandbox's own API gets the key"`
+	Hosts          []string         `toml:"hosts" doc:"domains, with all below them, below which the own API of a sandbox is expected: one elsewhere is told, and gets no key"`
 	SessionLabel   string           `toml:"session_label" doc:"label whose value is the session id"`
 	WorkspaceLabel string           `toml:"workspace_label" doc:"label whose value is the workspace name"`
 	Inventory      backend.Duration `toml:"inventory" doc:"how often sandboxes are listed, at least 5s"`
