@@ -105,7 +105,8 @@ func (p *poll) checked(r checkResult) {
 	}
 }
 
-// startChecks begins what is due. The first poll waits for its checks, so that a command that polls once has them.
+// startChecks begins what is due. The first poll waits for its checks for a moment, so that a console begins with them; the polls of
+// a command wait for all of theirs.
 func (p *poll) startChecks(first bool) {
 	s := p.s
 	s.mu.Lock()
@@ -118,21 +119,21 @@ func (p *poll) startChecks(first bool) {
 	p.checking = len(jobs.roots)
 	roots, tops := s.check.roots.Due(p.r.Started, jobs.roots), s.check.tops.Due(p.r.Started, jobs.tops)
 	check := func(ctx context.Context, id backend.ID) checkResult { return s.look(ctx, p.eng, jobs.of[id]) }
-	if first {
-		due := make([]*cachedContainer, 0, len(roots))
-		for _, id := range roots {
-			due = append(due, s.entries[id.Raw()])
-		}
+	if first && !p.waits {
 		quick := *p
 		ctx, cancel := context.WithTimeout(p.ctx, 2*firstPatience)
 		defer cancel()
 		quick.ctx = ctx
-		fanOut(&quick, "check "+s.deps.ID, due, func(ctx context.Context, e *cachedContainer) checkResult { return check(ctx, e.id) },
-			func(_ *cachedContainer, r checkResult) {
-				if r.root == nil || r.root.err == nil || backend.KindOf(r.root.err) != backend.ErrTimeout { // a slow engine has time later
-					p.checked(r)
-				}
-			})
+		quick.checkNow(roots, check, func(r checkResult) {
+			if r.root == nil || r.root.err == nil || backend.KindOf(r.root.err) != backend.ErrTimeout { // a slow engine has time later
+				p.checked(r)
+			}
+		})
+		return
+	}
+	if p.waits {
+		p.checkNow(roots, check, p.checked)
+		p.checkNow(tops, func(ctx context.Context, id backend.ID) checkResult { return s.top(ctx, p.eng, jobs.of[id]) }, p.checked)
 		return
 	}
 	if len(roots)+len(tops) == 0 {
@@ -157,6 +158,16 @@ func (p *poll) startChecks(first bool) {
 			s.inSlot(ctx, func(ctx context.Context) { keep(s.top(ctx, p.eng, jobs.of[id])) })
 		}, s.checksEnded)
 	})
+}
+
+// checkNow checks containers before it returns, and leaves out those that have no time.
+func (p *poll) checkNow(ids []backend.ID, check func(context.Context, backend.ID) checkResult, found func(checkResult)) {
+	due := make([]*cachedContainer, 0, len(ids))
+	for _, id := range ids {
+		due = append(due, p.s.entries[id.Raw()])
+	}
+	fanOut(p, "check "+p.s.deps.ID, due, func(ctx context.Context, e *cachedContainer) checkResult { return check(ctx, e.id) },
+		func(_ *cachedContainer, r checkResult) { found(r) })
 }
 
 // checksEnded asks for a poll when something was found that is news.

@@ -69,6 +69,47 @@ func TestWorkingDirectoriesAreFoundByThemselves(t *testing.T) {
 	}
 }
 
+// TestAPollOfACommandHasItsOwnChecks: nothing asks again after a command, so that what its polls look at is in their readings, also
+// what a slow engine takes longer for than a console waits. A console has it in the poll after.
+func TestAPollOfACommandHasItsOwnChecks(t *testing.T) {
+	t.Parallel()
+	for _, console := range []bool{false, true} {
+		f := newFake(t)
+		b := f.add(&fakeContainer{id: "x", name: "x", labels: map[string]string{"sandglass.session": "s"}, paths: map[string]any{"/work": fs.ModeDir | 0o755}})
+		f.hold = make(chan struct{})
+		release := time.AfterFunc(2*firstPatience+500*time.Millisecond, func() { close(f.hold) })
+		t.Cleanup(func() { release.Stop() })
+		s, c := f.source(checking)
+		poll := func() backend.Reading {
+			t.Helper()
+			if console {
+				return mustPoll(t, s)
+			}
+			r, err := s.Poll(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		if v, found := verdict(t, poll(), "x", backend.PlaneList); found == console || !console && v.Outcome != backend.OutcomeOK {
+			t.Errorf("console %v: a slow engine: %+v", console, v)
+		}
+		<-f.hold
+		f.change(func() { b.paths = nil })
+		c.Add(checkedAgain)
+		r := poll()
+		if console {
+			r = poll()
+		}
+		if v, _ := verdict(t, r, "x", backend.PlaneList); v.Kind != backend.FailWorkDirMissing {
+			t.Errorf("console %v: the next poll: %+v", console, v)
+		}
+	}
+}
+
+// checkedAgain is after how long each container is due again.
+const checkedAgain = 30 * time.Second
+
 // TestCheckedWithinTheGap: a quiet minute of 200 containers costs two looks at each, beside what it cost before; what changes is
 // found within one sweep, and its poll comes at once.
 func TestCheckedWithinTheGap(t *testing.T) {

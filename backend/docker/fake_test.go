@@ -28,6 +28,7 @@ import (
 type fakeEngine struct {
 	t    *testing.T
 	path string
+	hold chan struct{} // looks at paths are not answered until it is closed; nil: at once
 
 	mu         sync.Mutex
 	api        string
@@ -232,6 +233,9 @@ func (f *fakeEngine) logs(w http.ResponseWriter, r *http.Request, id string) {
 
 // archive answers HEAD as an engine does: a path that is missing and a container that is missing look the same.
 func (f *fakeEngine) archive(w http.ResponseWriter, r *http.Request, id string) {
+	if f.hold != nil {
+		<-f.hold
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r.Method != http.MethodHead {
@@ -359,9 +363,10 @@ func (f *fakeEngine) source(set func(*Options)) (*Source, *backendtest.Clock) {
 	return s, c
 }
 
+// mustPoll polls as a console does, and returns when what runs beside the poll has ended.
 func mustPoll(t *testing.T, s *Source) backend.Reading {
 	t.Helper()
-	r, err := s.Poll(t.Context())
+	r, err := s.PollParts(t.Context(), func(backend.Reading) {})
 	if err != nil {
 		t.Fatalf("poll: %v", err)
 	}

@@ -31,16 +31,23 @@ type poll struct {
 	waiting int // containers that are still to be inspected
 	// checking is how many containers are looked at for what they are inside.
 	checking int
+	// waits says that its checks are in its reading: nobody may ask again.
+	waits bool
 }
 
-// Poll reads what changed. It asks for nothing when the event stream is open and nothing happened.
+// Poll reads what changed, and waits for its checks. It asks for nothing when the event stream is open and nothing is due.
 func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
-	return s.PollParts(ctx, func(backend.Reading) {})
+	return s.poll(ctx, true, func(backend.Reading) {})
 }
 
-// PollParts is Poll; part gets the first list before its containers are inspected.
+// PollParts is Poll for a caller that goes on: the checks after those of the first poll run beside it, for the polls to come.
+// part gets the first list before its containers are inspected.
 func (s *Source) PollParts(ctx context.Context, part func(backend.Reading)) (backend.Reading, error) {
-	p := &poll{s: s, ctx: ctx, r: backend.Reading{Started: s.deps.Now()}}
+	return s.poll(ctx, false, part)
+}
+
+func (s *Source) poll(ctx context.Context, waits bool, part func(backend.Reading)) (backend.Reading, error) {
+	p := &poll{s: s, ctx: ctx, waits: waits, r: backend.Reading{Started: s.deps.Now()}}
 	eng, err := s.connected(ctx)
 	if err != nil {
 		return p.r, err
