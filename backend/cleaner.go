@@ -167,6 +167,7 @@ func maskShapes(raw string) string {
 	raw = secretUser.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretJar.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretShort.ReplaceAllString(raw, "${1}"+masked)
+	raw = maskEnvironment(raw)
 	raw = secretURL.ReplaceAllString(raw, "${1}${2}"+masked+"@")
 	return secretShape.ReplaceAllString(raw, masked)
 }
@@ -266,7 +267,7 @@ func mayHoldSecret(s string) bool {
 				return true
 			}
 		case 'e':
-			if begins(rest, "eyj") {
+			if begins(rest, "eyj") || begins(rest, "env") && strings.IndexByte(rest, '=') > 0 {
 				return true
 			}
 		case ':':

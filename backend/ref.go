@@ -33,8 +33,10 @@ type Ref struct {
 	// Opaque is the drawable form of the provider's own part, masked and cut.
 	Opaque Safe `json:"opaque,omitzero"`
 	// Origin is the file or command, and the place in it.
-	Origin Safe    `json:"origin,omitzero"`
-	Extra  []Field `json:"extra,omitempty"`
+	Origin Safe `json:"origin,omitzero"`
+	// Agent is what the state of an agent SDK says, nil for refs of other frameworks.
+	Agent *AgentState `json:"agent,omitempty"`
+	Extra []Field     `json:"extra,omitempty"`
 
 	// RawOpaque is the provider's own part exactly as it was saved, for comparing refs with each other. It may hold
 	// credentials, so it is never drawn and in no document. Zero when it is empty or longer than MaxIDBytes.

@@ -88,7 +88,7 @@ func newRollbackDoc(st *fleet.State, low, high int) *rollbackDoc {
 	switch {
 	case len(doc.Refused) > 0:
 		doc.ExitCode = alerts.ExitCritical
-	case !doc.Missing.IsEmpty(), doc.Unversioned > 0, doc.Unreadable > 0:
+	case !doc.Missing.IsEmpty(), doc.Unversioned > 0, doc.Unreadable > 0, doc.AgentStates > 0 && doc.Refs == 0:
 		doc.ExitCode = alerts.ExitUnknown
 	}
 	return doc
@@ -140,6 +140,10 @@ func (d *rollbackDoc) text() string {
 	}
 	if d.Unreadable > 0 {
 		line("  %s with a schemaVersion that is not a number", backend.Counted(d.Unreadable, "reference", "references"))
+	}
+	if d.AgentStates > 0 {
+		line("  the range does not apply to %s of an agent SDK: they have no schemaVersion; pointers.schema_version can name another version",
+			backend.Counted(d.AgentStates, "session state", "session states"))
 	}
 	if len(d.Versions) > 0 {
 		line("\nVersions")

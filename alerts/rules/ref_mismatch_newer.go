@@ -5,11 +5,8 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
-
-// newerBy is by how much a sandbox must have been made after its reference was saved: a framework may save the reference
-// first, and the two clocks differ.
-const newerBy = time.Minute
 
 // newerThan is the sandbox that a reference names by id or name, when it was made after the reference was saved: another
 // one than the reference was written for.
@@ -18,7 +15,7 @@ func newerThan(env *alerts.Env, x *backend.Ref) (b *backend.Sandbox, made, saved
 		return nil, made, saved
 	}
 	made, saved = env.Time(&b.Meta, b.CreatedAt), env.Time(&x.Meta, x.SavedAt)
-	if made.IsZero() || saved.IsZero() || made.Before(saved.Add(newerBy)) {
+	if !fleet.MadeAfter(made, saved) {
 		return nil, made, saved
 	}
 	return b, made, saved

@@ -27,6 +27,8 @@ type Rollback struct {
 	// version is no number. What a release makes of them is not known.
 	Unversioned int `json:"unversioned"`
 	Unreadable  int `json:"unreadable"`
+	// AgentStates are session states of an agent SDK without a version of that kind: the range does not apply to them.
+	AgentStates int `json:"agent_states"`
 }
 
 // VersionCount is how many references have one schema version.
@@ -57,6 +59,7 @@ type storedVersion struct {
 	session, workspace backend.ID
 	n                  backend.Value[int]
 	named              bool // by an error only
+	agent              bool // an agent SDK saved it
 }
 
 // storedVersions are the versions of all references: those that a refs source reads, else those that the list route gives,
@@ -66,7 +69,7 @@ func storedVersions(st *fleet.State) []storedVersion {
 	read := map[backend.ID]bool{}
 	for r := range st.Refs.All() {
 		read[r.Session] = true
-		all = append(all, storedVersion{source: r.Key.Source, session: r.Session, workspace: r.Key.ID, n: r.SchemaVersion})
+		all = append(all, storedVersion{source: r.Key.Source, session: r.Session, workspace: r.Key.ID, n: r.SchemaVersion, agent: r.Agent != nil})
 	}
 	for x := range st.Sessions.All() {
 		if read[x.Key.ID] {
@@ -131,6 +134,10 @@ func CheckRollback(st *fleet.State, low, high int, of func(source string) bool) 
 	out.Silent = silent(st, stored)
 	for _, v := range stored {
 		if of != nil && !of(v.source) {
+			continue
+		}
+		if v.agent && v.n.IsNotApplicable() {
+			out.AgentStates++
 			continue
 		}
 		out.Refs++

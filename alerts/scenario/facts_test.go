@@ -55,7 +55,7 @@ func beyond() map[string]string {
 		"Workspace.WorkedAt": "the fleet fills it", "Session.AnswerText": views, "Session.WorkspaceRefs": "refs are tables of their own",
 		"Sandbox.Mounts": "scratch directories are tables of their own", "Sandbox.MountsCut": views, "Sandbox.Labels": "labels are session and workspace",
 		"Sandbox.WorkDir": views, "Sandbox.Command": views, "Sandbox.Ports": views, "Sandbox.Watched": "every machine of a story is a sandbox, or plain", "Host.MemPressure": "diagnoses read it; it raises no alert", "Host.LimitKillsCut": "control groups of stories are whole", "Tmpdir.Born": views, "Tmpdir.Cut": "sizes of stories are whole", "Tmpdir.CutWhy": views,
-		"Tmpdir.Owner": views, "Tmpdir.Mode": views, "Ref.Capabilities": views, "Ref.Status": "the session's states tell it", "Ref.Opaque": views, "Ref.RawOpaque": views, "Ref.Extra": views, "Ref.Origin": views,
+		"Tmpdir.Owner": views, "Tmpdir.Mode": views, "Ref.Capabilities": views, "Ref.Status": "the session's states tell it", "Ref.Opaque": views, "Ref.RawOpaque": views, "Ref.Extra": views, "Ref.Agent": views, "Ref.Origin": views,
 		"Execution.Extra": views, "Job.Extra": views, "Execution.QueuedAt": "its states tell it", "Execution.StartedAt": "its states tell it", "Execution.EndedAt": "its states tell it",
 		"Job.QueuedAt": "its states tell it", "Job.StartedAt": "its states tell it", "Job.EndedAt": "its states tell it", "Job.Sandbox": "as of executions", "Job.Error": "as of executions",
 		"Reading.Schema": "the player fills it", "Reading.Kind": "the player fills it", "Reading.Partial": "a story has no slices", "Reading.Stale": "_ in the states", "Reading.Ended": "stale in the states",

@@ -79,7 +79,7 @@ func defaults(layout string) Options {
 			SessionName: []string{"/agent_name", "/current_agent_name"},
 			Provider:    []string{"/type"},
 			Ref:         []string{"/snapshot"},
-			Sandbox:     []string{"/sandbox_id", "/sandbox_name", "/container_id"},
+			Sandbox:     []string{"/sandbox_id", "/sandbox_name", "/container_id", "/devbox_id"},
 		}
 		return o
 	}

@@ -61,6 +61,14 @@ func (d *decoder) ref(x *savedSession, n wire.Node, key string, index int) {
 		d.refuse(whole.Invalid("the session has two refs of this workspace; the first counts"))
 		return
 	}
+	if d.s.opts.Layout == layoutSDK && n.Kind() == '{' {
+		id, _ := first(n, d.s.opts.Pointers.Sandbox)
+		box, is := scalar(id)
+		if ref.Agent, err = d.agentState(n, is && box != ""); err != nil {
+			d.refuse(err)
+			return
+		}
+	}
 	d.seen[ref.Key] = true
 	d.facts(ref, x, n)
 	d.out.refs = append(d.out.refs, ref)
@@ -118,7 +126,7 @@ func (d *decoder) facts(ref *backend.Ref, x *savedSession, n wire.Node) {
 		ref.RawOpaque = rawOpaque(opaque)
 	}
 	for name, v := range n.Members() {
-		if slices.Contains(d.names, string(name)) {
+		if slices.Contains(d.names, string(name)) || ref.Agent != nil && slices.Contains(agentMembers, string(name)) {
 			continue
 		}
 		if len(ref.Extra) == maxExtra {

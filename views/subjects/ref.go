@@ -22,6 +22,7 @@ func Refs() *Set[*backend.Ref] {
 		Text: func(r row) string {
 			return r.Key.Safe().String() + " " + r.Provider.String() + " " + r.Sandbox.Safe().String() + " " + r.Origin.String() + " " + r.Key.Source
 		},
+		JSON:  refJSON,
 		Stale: func(r row, c *views.Snapshot) bool { return c.Stale(&r.Meta) },
 		Columns: []Column[row]{
 			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace it leads to", Min: 10, Ideal: 14, Priority: 0},
@@ -67,12 +68,17 @@ func (w *writer) ref(r *backend.Ref) {
 	w.at("saved", r.SavedAt, "")
 	w.text("origin", r.Origin)
 	w.read(&r.Meta)
+	if r.Agent != nil {
+		w.agentState(r)
+	}
 	w.naming(r.Key)
 	w.doable(r.Key)
 	w.Head("Joined")
 	w.owner(r.Key.Source, r.Key.Parent)
 	w.workspaceOf(r.Key.Parent, r.Key.ID)
-	w.sandboxesOf(func(b *backend.Sandbox) bool { return !r.Sandbox.IsZero() && b.Key.ID == r.Sandbox })
+	w.sandboxesOf(func(b *backend.Sandbox) bool {
+		return !r.Sandbox.IsZero() && (b.Key.ID == r.Sandbox || w.f.State.SandboxNamed(r.Sandbox, r.Provider) == b)
+	})
 	w.history(&r.Meta)
 	w.extra("Other fields", r.Extra)
 	if !r.Opaque.IsEmpty() {

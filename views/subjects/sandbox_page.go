@@ -61,6 +61,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.Head("Joined")
 	w.owner(b.Key.Source, b.Session)
 	w.joinedBy(b.JoinedBy, b.JoinedLine)
+	w.agentSession(b)
 	w.workspaceOf(b.Session, b.Workspace)
 	for i, m := range b.Mounts {
 		ro := ", writable"

@@ -1,0 +1,45 @@
+package backend
+
+// AgentState is what an agent SDK saved to find the sandbox of a session again, beside what a Ref has of every framework. Values of
+// environment variables are not kept.
+type AgentState struct {
+	// Root is where the files of the session are: the root of the manifest, or the SDK's own where the manifest names none.
+	Root        Safe `json:"root"`
+	RootDefault bool `json:"root_default,omitempty"` // it is the SDK's own
+	// Snapshot is the kind of its snapshot: noop keeps nothing; empty: the state names none.
+	Snapshot   Safe `json:"snapshot,omitzero"`
+	SnapshotID ID   `json:"snapshot_id,omitzero"`
+	// Unnamed says that the state does not name its sandbox: the SDK takes the id out where it takes out the credentials of a mount.
+	Unnamed bool `json:"unnamed,omitempty"`
+
+	Image  Safe `json:"image,omitzero"`
+	Region Safe `json:"region,omitzero"`
+	// Memory is in MB; not applicable where the state names none.
+	Memory Value[int] `json:"memory_mb,omitzero"`
+	TTL    Safe       `json:"ttl,omitzero"`
+	Ports  []int      `json:"ports,omitempty"` // that the agent exposes
+	// Env are the names of environment variables, sorted, each with the origin that wins.
+	Env    []AgentVariable `json:"env,omitempty"`
+	Labels []Field         `json:"labels,omitempty"` // sorted by name
+	// PauseOnExit says that the end of the session keeps the sandbox; not applicable to kinds of sandboxes that have no such choice.
+	PauseOnExit Value[bool] `json:"pause_on_exit,omitzero"`
+	// Timeouts are those of the SDK, in its own order, for kinds of sandboxes that have them.
+	Timeouts []AgentTimeout `json:"timeouts,omitempty"`
+}
+
+// AgentVariable is an environment variable of a saved session.
+type AgentVariable struct {
+	Name   Safe `json:"name"`
+	Origin Safe `json:"origin"` // manifest or base
+}
+
+// AgentTimeout is how long the SDK waits for one kind of operation.
+type AgentTimeout struct {
+	Name    Safe    `json:"name"` // the key in the state
+	Seconds float64 `json:"seconds"`
+	Default float64 `json:"default"`         // of the SDK
+	Saved   bool    `json:"saved,omitempty"` // the state names it; else it is the default
+}
+
+// Changed reports whether a timeout is another one than the SDK's own.
+func (t AgentTimeout) Changed() bool { return t.Seconds != t.Default }

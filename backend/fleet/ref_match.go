@@ -1,0 +1,157 @@
+package fleet
+
+import (
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// RefResult is how a saved session state and the inventory of its platform compare.
+type RefResult string
+
+// The results of comparing a state with the inventory.
+const (
+	RefSame      RefResult = "same"
+	RefRecreated RefResult = "recreated"  // its sandbox was made after the state was saved
+	RefMoved     RefResult = "moved"      // it is in another region
+	RefTakenOver RefResult = "taken over" // a sandbox of the name existed already and was made otherwise, or for another session
+	RefGone      RefResult = "gone"       // what lists its platform does not list it
+	RefUnknown   RefResult = "unknown"    // no complete list says
+)
+
+// RefMatch is the result, its reason, and what differs.
+type RefMatch struct {
+	Result      RefResult       `json:"result"`
+	Why         backend.Safe    `json:"why"`
+	Sandbox     backend.Key     `json:"sandbox,omitzero"`
+	Differences []RefDifference `json:"differences,omitempty"`
+}
+
+// RefDifference is a fact of which the state says something else than the inventory.
+type RefDifference struct {
+	Name      backend.Safe `json:"name"`
+	State     backend.Safe `json:"state"`
+	Inventory backend.Safe `json:"inventory"`
+}
+
+// newerBy is by how much a sandbox must have been made after its reference was saved: a framework may save the reference
+// first, and the two clocks differ.
+const newerBy = time.Minute
+
+// MadeAfter reports whether a sandbox was made so long after its reference was saved that it is another one.
+func MadeAfter(made, saved time.Time) bool {
+	return !made.IsZero() && !saved.IsZero() && !made.Before(saved.Add(newerBy))
+}
+
+// MatchOf compares the state of an agent SDK with the inventory of its platform.
+func (s *State) MatchOf(r *backend.Ref) RefMatch {
+	if r.Sandbox.IsZero() {
+		return RefMatch{Result: RefUnknown, Why: backend.Text("the state does not name its sandbox")}
+	}
+	b := s.SandboxNamed(r.Sandbox, r.Provider)
+	if b == nil {
+		return s.unlisted(r)
+	}
+	m := RefMatch{Result: RefSame, Sandbox: b.Key, Differences: differences(r, b), Why: backend.Textf("%s lists it", backend.Clean(b.Key.Source, 80))}
+	differs := func(name string) bool {
+		for _, d := range m.Differences {
+			if d.Name.String() == name {
+				return true
+			}
+		}
+		return false
+	}
+	made, saved := b.CreatedAt.Or(time.Time{}), r.SavedAt.Or(time.Time{})
+	switch {
+	case b.Stale:
+		m.Result, m.Why = RefUnknown, backend.Textf("%s could not read it lately", backend.Clean(b.Key.Source, 80))
+	case MadeAfter(made, saved):
+		m.Result, m.Why = RefRecreated, backend.Text("its sandbox was made after the state was saved: files from before are not in it, except in mounts or a snapshot")
+		if len(r.Agent.Ports) > 0 && len(b.Ports) == 0 {
+			m.Why = backend.Textf("%s; no port of it is listed", m.Why)
+		}
+	case differs("region"):
+		m.Result, m.Why = RefMoved, backend.Text("its sandbox is in another region than the state says")
+	case len(m.Differences) > 0:
+		m.Result, m.Why = RefTakenOver, backend.Text("a sandbox of this name existed already: it was not made from this state")
+	}
+	return m
+}
+
+// unlisted says whether the platform's lists prove that a sandbox is gone.
+func (s *State) unlisted(r *backend.Ref) RefMatch {
+	var lists []backend.Safe
+	for _, h := range s.Sources {
+		if !h.Delivers(backend.InputContainers) || h.Kind != r.Provider.String() {
+			continue
+		}
+		name := backend.Clean(h.Key.Source, 80)
+		read := s.LastCompleteList(h.Key.Source, backend.KindSandbox)
+		switch {
+		case h.Status != StatusOK, read.IsZero():
+			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s has no complete list", name)}
+		case !read.After(r.SavedAt.Or(r.FirstSeen)):
+			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s was not read after the state was saved", name)}
+		}
+		lists = append(lists, name)
+	}
+	if len(lists) == 0 {
+		return RefMatch{Result: RefUnknown, Why: backend.Textf("no source lists sandboxes of %s", orUnnamed(r.Provider))}
+	}
+	return RefMatch{Result: RefGone, Why: backend.Textf("not listed by %s", backend.Join(lists, ", "))}
+}
+
+func orUnnamed(s backend.Safe) backend.Safe {
+	if s.IsEmpty() {
+		return backend.Text("a kind that the state does not name")
+	}
+	return s
+}
+
+// differences are the facts that both sides give and that differ.
+func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
+	add := func(name backend.Literal, state, inventory backend.Safe, differ bool) {
+		if differ && !state.IsEmpty() && !inventory.IsEmpty() {
+			out = append(out, RefDifference{backend.Text(name), state, inventory})
+		}
+	}
+	add("region", r.Agent.Region, b.Region, r.Agent.Region != b.Region)
+	// An engine gives the id of an image whose name was given to another one since.
+	add("image", r.Agent.Image, b.Image, r.Agent.Image != b.Image && !strings.HasPrefix(b.Image.String(), "sha256:"))
+	if mb, ok := r.Agent.Memory.Get(); ok {
+		if limit, ok := b.MemLimit.Get(); ok {
+			at := int64(mb)
+			add("memory", backend.Textf("%d MB", mb), backend.Textf("%d bytes", limit), limit != at<<20 && limit != at*1e6)
+		}
+	}
+	add("session", r.Session.Safe(), b.Session.Safe(), r.Session != b.Session)
+	return out
+}
+
+// AgentSession is the session of a sandbox that an agent SDK named: the one of a state whose id begins as the name says; else it is
+// zero, and digits are those with which it begins. Both are empty for other sandboxes.
+func (s *State) AgentSession(b *backend.Sandbox) (session backend.ID, digits string) {
+	if digits = agentDigits(b.Name.String()); digits == "" {
+		return session, ""
+	}
+	for r := range s.Refs.All() {
+		if r.Agent != nil && strings.HasPrefix(strings.ReplaceAll(r.Session.Raw(), "-", ""), digits) {
+			if !session.IsZero() && session != r.Session {
+				return backend.ID{}, digits // two sessions begin so
+			}
+			session = r.Session
+		}
+	}
+	return session, digits
+}
+
+// agentDigits are the first digits of the session in a name that the SDK gives: agents- and 12 of them.
+func agentDigits(name string) string {
+	digits, is := strings.CutPrefix(name, "agents-")
+	if _, err := hex.DecodeString(digits); !is || len(digits) != 12 || err != nil || digits != strings.ToLower(digits) {
+		return ""
+	}
+	return digits
+}

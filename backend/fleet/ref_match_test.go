@@ -1,0 +1,92 @@
+package fleet
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+func TestAStateIsComparedWithTheInventory(t *testing.T) {
+	saved := t0.Add(-time.Hour)
+	for _, c := range []struct {
+		name   string
+		change func(r *backend.Ref, b *backend.Sandbox, poll *backend.Reading)
+		want   RefResult
+		differ int
+	}{
+		{"as saved", func(*backend.Ref, *backend.Sandbox, *backend.Reading) {}, RefSame, 0},
+		{"made after it was saved", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			b.CreatedAt = backend.Known(saved.Add(2 * time.Minute))
+		}, RefRecreated, 0},
+		{"made while it was saved", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			b.CreatedAt = backend.Known(saved.Add(30 * time.Second))
+		}, RefSame, 0},
+		{"nothing tells when it was saved", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.SavedAt, b.CreatedAt = backend.Unknown[time.Time](), backend.Known(saved.Add(2*time.Minute))
+		}, RefSame, 0},
+		{"another region", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) { b.Region = backend.Text("us-pdx-1") }, RefMoved, 1},
+		{"another image and size", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			b.Image, b.MemLimit = backend.Text("other:1"), backend.Known(int64(1)<<30)
+		}, RefTakenOver, 2},
+		{"an image that is known by its id", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) { b.Image = backend.Text("sha256:0123") }, RefSame, 0},
+		{"of another session", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) { b.Session = backend.MustID("s9") }, RefTakenOver, 1},
+		{"not listed", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			b.Key.ID, b.Name = backend.MustID("other"), backend.Text("other")
+		}, RefGone, 0},
+		{"not listed in a part of the list", func(_ *backend.Ref, b *backend.Sandbox, r *backend.Reading) {
+			b.Key.ID, b.Name, r.Scopes[0].Complete = backend.MustID("other"), backend.Text("other"), false
+		}, RefUnknown, 0},
+		{"a list from before it was saved", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			b.Key.ID, b.Name, r.SavedAt = backend.MustID("other"), backend.Text("other"), backend.Known(t0.Add(time.Minute))
+		}, RefUnknown, 0},
+		{"a platform that no source lists", func(r *backend.Ref, _ *backend.Sandbox, _ *backend.Reading) {
+			r.Provider, r.Sandbox = backend.Text("modal"), backend.MustID("sb-1")
+		}, RefUnknown, 0},
+		{"a state without an id", func(r *backend.Ref, _ *backend.Sandbox, _ *backend.Reading) { r.Sandbox = backend.ID{} }, RefUnknown, 0},
+	} {
+		r := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s1"), ID: backend.MustID("workspace")}, ReadAt: t0},
+			Session: backend.MustID("s1"), Provider: backend.Text("docker"), Sandbox: backend.MustID("agents-0a1b2c3d4e5f"), SavedAt: backend.Known(saved),
+			Agent: &backend.AgentState{Region: backend.Text("eu-lon-1"), Image: backend.Text("img:1"), Memory: backend.Known(4096)}}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "d", ID: backend.MustID("c1")}, ReadAt: t0},
+			Name: backend.Text("agents-0a1b2c3d4e5f"), Provider: backend.Text("docker"), IsSandbox: true, Image: backend.Text("img:1"),
+			CloudFacts: backend.CloudFacts{Region: backend.Text("eu-lon-1")}, MemLimit: backend.Known(int64(4096) << 20), CreatedAt: backend.Known(saved.Add(-time.Hour))}
+		list := &backend.Reading{Source: "d", Kind: "docker", At: t0, Started: t0, Inputs: []backend.Input{backend.InputContainers}, Sandboxes: []*backend.Sandbox{b}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}
+		c.change(r, b, list)
+		store := &backend.Reading{Source: "store", Kind: "refs", At: t0, Started: t0, Inputs: []backend.Input{backend.InputRefs}, Refs: []*backend.Ref{r}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}
+		st := NewFolder(time.Minute).Fold([]backend.Answer{{Source: "d", Config: &backend.SourceConfig{Kind: "docker", Interval: time.Minute}}, {Source: "d", Reading: list},
+			{Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}}, {Source: "store", Reading: store}}, backend.Instant{Wall: t0})
+		m := st.MatchOf(r)
+		if m.Result != c.want || len(m.Differences) != c.differ || m.Why.IsEmpty() {
+			t.Errorf("%s: %+v, want %s with %d differences", c.name, m, c.want, c.differ)
+		}
+	}
+}
+
+func TestTheNameOfAnAgentsSandboxBeginsItsSession(t *testing.T) {
+	ref := func(session string, agent *backend.AgentState) *backend.Ref {
+		return &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID(session), ID: backend.MustID("workspace")}, ReadAt: t0}, Session: backend.MustID(session), Agent: agent}
+	}
+	const one, two = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", "0a1b2c3d-4e5f-4a6b-8c7d-000000000000"
+	for _, c := range []struct {
+		name            string
+		refs            []*backend.Ref
+		session, digits string
+	}{
+		{"agents-0a1b2c3d4e5f", []*backend.Ref{ref(one, &backend.AgentState{})}, one, "0a1b2c3d4e5f"},
+		{"agents-0a1b2c3d4e5f", []*backend.Ref{ref(one, nil)}, "", "0a1b2c3d4e5f"},
+		{"agents-0a1b2c3d4e5f", nil, "", "0a1b2c3d4e5f"},
+		{"agents-0a1b2c3d4e5f", []*backend.Ref{ref(one, &backend.AgentState{}), ref(two, &backend.AgentState{})}, "", "0a1b2c3d4e5f"},
+		{"agents-0a1b2c3d4e5", []*backend.Ref{ref(one, &backend.AgentState{})}, "", ""},
+		{"agents-0A1B2C3D4E5F", []*backend.Ref{ref(one, &backend.AgentState{})}, "", ""},
+		{"agents-workspace123", nil, "", ""},
+		{"0a1b2c3d4e5f", []*backend.Ref{ref(one, &backend.AgentState{})}, "", ""},
+	} {
+		st := NewFolder(time.Minute).Fold([]backend.Answer{{Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}},
+			{Source: "store", Reading: &backend.Reading{Source: "store", Refs: c.refs, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}}}, backend.Instant{Wall: t0})
+		session, digits := st.AgentSession(&backend.Sandbox{Name: backend.Clean(c.name, 80)})
+		if session.Raw() != c.session || digits != c.digits {
+			t.Errorf("%s of %d states: session %q, digits %q", c.name, len(c.refs), session.Raw(), digits)
+		}
+	}
+}

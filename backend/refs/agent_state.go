@@ -1,0 +1,168 @@
+package refs
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+// agentBackend is what is known of the session state of one kind of sandbox of the OpenAI Agents SDK (src/agents/sandbox/sandboxes
+// and src/agents/extensions/sandbox of github.com/openai/openai-agents-python).
+type agentBackend struct {
+	id       string // the member that names the sandbox; empty: the kind has none
+	loses    bool   // the SDK takes the id out of a state when it takes out the credentials of a mount
+	pauses   bool   // it can be kept at the end of its session; false where the state does not say
+	timeouts bool   // it has the timeouts below
+}
+
+var agentBackends = map[string]agentBackend{
+	"unix_local": {},
+	"docker":     {id: "container_id", loses: true},
+	"blaxel":     {id: "sandbox_name", pauses: true, timeouts: true},
+	"e2b":        {id: "sandbox_id"},
+	"modal":      {id: "sandbox_id", loses: true},
+	"daytona":    {id: "sandbox_id"},
+	"runloop":    {id: "devbox_id"},
+	"cloudflare": {id: "sandbox_id", loses: true},
+	"vercel":     {id: "sandbox_id", loses: true},
+}
+
+// agentTimeouts are the timeouts of the SDK in seconds, by their keys.
+var agentTimeouts = [...]struct {
+	key     string
+	seconds float64
+}{
+	{"exec_timeout_s", 300}, {"cleanup_s", 30}, {"file_upload_s", 1800}, {"file_download_s", 1800}, {"workspace_tar_s", 300}, {"fast_op_s", 30},
+}
+
+const (
+	// agentRoot is where the SDK works when the manifest does not say.
+	agentRoot = "/workspace"
+
+	maxVariables = 200
+	maxLabels    = 100
+	maxPorts     = 100
+)
+
+// agentMembers are those of a state that agentState reads.
+var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "labels", "ttl", "pause_on_exit", "timeouts", "exposed_ports", "snapshot"}
+
+// agentState reads the session state of an agent SDK. An error names the member that makes it invalid for the SDK too.
+func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, error) {
+	if err := n.Expect(agentMembers...); err != nil {
+		return nil, err
+	}
+	clean := d.s.deps.Cleaner
+	text := func(pointer string) backend.Safe {
+		v, _ := find(n, pointer)
+		s, ok := scalar(v)
+		if !ok { // null
+			return backend.Safe{}
+		}
+		return clean.Clean(s, nameRunes)
+	}
+	kind, _ := n.Get("type").Text()
+	of, known := agentBackends[kind]
+	x := &backend.AgentState{Root: text("/manifest/root"), Snapshot: text("/snapshot/type"), Image: text("/image"), Region: text("/region"), TTL: text("/ttl"),
+		SnapshotID: d.id(n, []string{"/snapshot/id"}), Memory: backend.NotApplicable[int](), PauseOnExit: backend.NotApplicable[bool]()}
+	if x.Root.IsEmpty() {
+		x.Root = backend.Text(agentRoot)
+	}
+	x.RootDefault = x.Root.String() == agentRoot
+	if known && of.id != "" && !named {
+		if !of.loses {
+			return nil, n.Invalid("a state of type %s needs %s: without it its sandbox cannot be found", kind, of.id)
+		}
+		x.Unnamed = true
+	}
+	if v := n.Get("memory"); v.Exists() && !v.IsNull() {
+		f, ok := v.Float()
+		if !ok || f != math.Trunc(f) || f < 0 || f > math.MaxInt32 {
+			return nil, v.Invalid("want memory as a whole number of MB")
+		}
+		x.Memory = backend.Known(int(f))
+	}
+	if of.pauses {
+		v := n.Get("pause_on_exit")
+		on, ok := v.Bool()
+		if v.Exists() && !ok {
+			return nil, v.Invalid("want pause_on_exit as true or false")
+		}
+		x.PauseOnExit = backend.Known(on) // without the key the SDK deletes the sandbox
+	}
+	for v := range n.Get("exposed_ports").Elements() {
+		if f, ok := v.Float(); ok && f == math.Trunc(f) && f > 0 && f < 1<<16 && len(x.Ports) < maxPorts {
+			x.Ports = append(x.Ports, int(f))
+		}
+	}
+	for name, v := range n.Get("labels").Members() {
+		if len(x.Labels) < maxLabels {
+			x.Labels = append(x.Labels, backend.Field{Name: clean.Clean(string(name), 80), Value: d.draw.member(string(name), v, nameRunes)})
+		}
+	}
+	slices.SortFunc(x.Labels, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+	x.Env = d.variables(n)
+	if of.timeouts {
+		var err error
+		if x.Timeouts, err = timeoutsOf(n.Get("timeouts")); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// variables are the names of the environment variables of a state. One of the manifest wins over one of the options.
+func (d *decoder) variables(n wire.Node) []backend.AgentVariable {
+	origins := map[string]backend.Safe{}
+	take := func(from wire.Node, origin backend.Literal) {
+		for name := range from.Members() {
+			if _, wins := origins[string(name)]; !wins && len(origins) < maxVariables {
+				origins[string(name)] = backend.Text(origin)
+			}
+		}
+	}
+	manifest, _ := find(n, "/manifest/environment")
+	if inner := manifest.Get("value"); inner.Kind() == '{' { // the form of the SDK's own model
+		manifest = inner
+	}
+	take(manifest, "manifest")
+	take(n.Get("base_env_vars"), "base")
+	var out []backend.AgentVariable
+	for name, origin := range origins {
+		out = append(out, backend.AgentVariable{Name: d.s.deps.Cleaner.Clean(name, 80), Origin: origin})
+	}
+	slices.SortFunc(out, func(a, b backend.AgentVariable) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+	return out
+}
+
+// timeoutsOf are all timeouts, those that the state does not name with the SDK's own value. Each is 1 s at least for the SDK.
+func timeoutsOf(n wire.Node) ([]backend.AgentTimeout, error) {
+	if n.Exists() && n.Kind() != '{' {
+		return nil, n.Invalid("want timeouts as an object")
+	}
+	var out []backend.AgentTimeout
+	for _, t := range agentTimeouts {
+		x := backend.AgentTimeout{Name: backend.Clean(t.key, 40), Seconds: t.seconds, Default: t.seconds}
+		if v := n.Get(t.key); v.Exists() {
+			f, ok := v.Float()
+			if text, is := v.Text(); is { // the SDK reads it too
+				var err error
+				f, err = strconv.ParseFloat(text, 64)
+				ok = err == nil
+			}
+			switch {
+			case !ok || math.IsNaN(f) || math.IsInf(f, 0):
+				return nil, v.Invalid("want %s as a number of seconds", t.key)
+			case f < 1:
+				return nil, v.Invalid("%s is below 1 s, which the SDK refuses", t.key)
+			}
+			x.Seconds, x.Saved = f, true
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}

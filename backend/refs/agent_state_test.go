@@ -1,0 +1,118 @@
+package refs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sandglass/backend"
+)
+
+const agentSession = `"session_id":"0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"`
+
+func agentSource(t *testing.T) *fixture {
+	return make1(t, func(_ string, o *Options) { o.Layout = layoutSDK })
+}
+
+func TestEveryBackendOfTheSDKNamesItsSandbox(t *testing.T) {
+	for body, want := range map[string]string{
+		`"type":"unix_local"`:                                  "",
+		`"type":"docker","container_id":"c1"`:                  "c1",
+		`"type":"blaxel","sandbox_name":"agents-0a1b2c3d4e5f"`: "agents-0a1b2c3d4e5f",
+		`"type":"e2b","sandbox_id":"i1"`:                       "i1",
+		`"type":"modal","sandbox_id":"sb-1"`:                   "sb-1",
+		`"type":"daytona","sandbox_id":"d1"`:                   "d1",
+		`"type":"runloop","devbox_id":"dbx_1"`:                 "dbx_1",
+		`"type":"cloudflare","sandbox_id":"s1"`:                "s1",
+		`"type":"vercel","sandbox_id":"sbx_1"`:                 "sbx_1",
+		`"type":"vercel","sandbox_id":null`:                    "",
+	} {
+		f := agentSource(t)
+		f.put(t, "x.json", "{"+agentSession+","+body+"}")
+		r := f.poll(t)
+		if len(r.Refs) != 1 || len(r.Problems) > 0 || r.Refs[0].Agent == nil {
+			t.Fatalf("%s: %d refs, %s", body, len(r.Refs), problems(r))
+		}
+		if x := r.Refs[0]; x.Sandbox.Raw() != want || x.Agent.Unnamed != strings.Contains(body, "null") || x.Agent.PauseOnExit.IsKnown() != strings.Contains(body, "blaxel") {
+			t.Errorf("%s: sandbox %q, unnamed %t, pause %v", body, x.Sandbox.Raw(), x.Agent.Unnamed, x.Agent.PauseOnExit)
+		}
+	}
+}
+
+func TestAnInvalidStateIsAloneInvalid(t *testing.T) {
+	const good = `{"session_id":"s-good","type":"blaxel","sandbox_name":"b2"}`
+	for body, want := range map[string]string{
+		`"type":"blaxel"`:                   "x.json, /sandbox/sessions_by_agent/a (byte 37) | a state of type blaxel needs sandbox_name",
+		`"type":"blaxel","sandbox_name":""`: "a state of type blaxel needs sandbox_name",
+		`"type":"e2b"`:                      "a state of type e2b needs sandbox_id",
+		`"type":"blaxel","sandbox_name":"b1","timeouts":{"exec_timeout_s":0.5}`:    "/timeouts/exec_timeout_s",
+		`"type":"blaxel","sandbox_name":"b1","timeouts":{"fast_op_s":0}`:           "fast_op_s is below 1 s",
+		`"type":"blaxel","sandbox_name":"b1","timeouts":{"cleanup_s":true}`:        "want cleanup_s as a number of seconds",
+		`"type":"blaxel","sandbox_name":"b1","timeouts":7`:                         "want timeouts as an object",
+		`"type":"blaxel","sandbox_name":"b1","pause_on_exit":"yes"`:                "want pause_on_exit as true or false",
+		`"type":"blaxel","sandbox_name":"b1","memory":"much"`:                      "want memory as a whole number of MB",
+		`"type":"blaxel","sandbox_name":"b1","Timeouts":{"exec_timeout_s":300}`:    "wrong case",
+		`"type":"blaxel","sandbox_name":"b1","timeouts":{"workspace_tar_s":"NaN"}`: "want workspace_tar_s as a number of seconds",
+	} {
+		f := agentSource(t)
+		f.put(t, "x.json", `{"sandbox":{"sessions_by_agent":{"a":{`+agentSession+","+body+`},"b":`+good+`}}}`)
+		r := f.poll(t)
+		if len(r.Refs) != 1 || r.Refs[0].Session.Raw() != "s-good" || len(r.Problems) != 1 || !strings.Contains(problems(r), want) {
+			t.Errorf("%s: %s problems %q, want %q", body, show(r), problems(r), want)
+		}
+	}
+}
+
+func TestAllFactsOfASessionState(t *testing.T) {
+	f := agentSource(t)
+	f.put(t, "x.json", `{`+agentSession+`,"type":"blaxel","sandbox_name":"b1","image":"img:1","memory":2048,"region":"eu-lon-1","ttl":"24h",
+		"manifest":{"version":1,"root":"/work","environment":{"value":{"SHARED":"v-manifest-1","ONLY":{"value":"v-manifest-2"}}}},
+		"base_env_vars":{"SHARED":"v-base-1","EXTRA":"v-base-2"},"labels":{"team":"a","auth":"v-label"},"exposed_ports":[3000,8081],
+		"snapshot":{"type":"noop","id":"n1"},"timeouts":{"exec_timeout_s":600,"cleanup_s":30,"fast_op_s":"45"}}`)
+	r := f.poll(t)
+	if len(r.Refs) != 1 {
+		t.Fatalf("%d refs; %s", len(r.Refs), problems(r))
+	}
+	x := r.Refs[0].Agent
+	if x.Root.String() != "/work" || x.RootDefault || x.Snapshot.String() != "noop" || x.SnapshotID.Raw() != "n1" || x.Memory.Or(0) != 2048 ||
+		x.TTL.String() != "24h" || x.PauseOnExit.Or(true) || fmt.Sprint(x.Ports, x.Image, x.Region) != "[3000 8081] img:1 eu-lon-1" {
+		t.Errorf("%+v", x)
+	}
+	if got := fmt.Sprint(x.Env); got != "[{EXTRA base} {ONLY manifest} {SHARED manifest}]" {
+		t.Errorf("environment %s", got)
+	}
+	if got := fmt.Sprint(x.Labels); got != "[{auth ‹masked›} {team a}]" {
+		t.Errorf("labels %s", got)
+	}
+	want := "[{exec_timeout_s 600 300 true} {cleanup_s 30 30 true} {file_upload_s 1800 1800 false} {file_download_s 1800 1800 false} {workspace_tar_s 300 300 false} {fast_op_s 45 30 true}]"
+	if got := fmt.Sprint(x.Timeouts); got != want {
+		t.Errorf("timeouts %s", got)
+	}
+	if !x.Timeouts[0].Changed() || x.Timeouts[1].Changed() {
+		t.Error("the changed timeout is not told from the others")
+	}
+	if all := backend.Textf("%+v %+v", r.Refs[0], *x).String() + fmt.Sprint(r.Refs[0].Extra, r.Refs[0].Raw); strings.Contains(all, "v-base") || strings.Contains(all, "v-manifest") || strings.Contains(all, "v-label") {
+		t.Errorf("a value is drawn: %s", all)
+	}
+}
+
+func TestDefaultsOfASessionState(t *testing.T) {
+	body, err := os.ReadFile(filepath.Join("testdata", "run_state.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := agentSource(t)
+	f.put(t, "x.json", string(body))
+	f.put(t, "y.json", `{"session_id":"s2","type":"blaxel","sandbox_name":"b1","image":null,"region":null,"memory":null,"ttl":null}`)
+	r := f.poll(t)
+	if len(r.Refs) != 2 {
+		t.Fatalf("%d refs; %s", len(r.Refs), problems(r))
+	}
+	for _, x := range r.Refs {
+		if a := x.Agent; !a.RootDefault || a.Root.String() != agentRoot || len(a.Timeouts) != len(agentTimeouts) || a.Timeouts[0].Seconds != 300 || a.Image.String() == "null" || a.Region.String() == "null" {
+			t.Errorf("%+v", a)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package subjects
+
+import (
+	"strconv"
+	"strings"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// refItem is a reference in the JSON of a list, with what the inventory of its platform says of it.
+type refItem struct {
+	*backend.Ref
+	// Compared is absent where no agent SDK saved the reference.
+	Compared *fleet.RefMatch `json:"compared,omitempty"`
+}
+
+func refJSON(r *backend.Ref, s *views.Snapshot) ([]byte, error) {
+	item := refItem{Ref: r}
+	if r.Agent != nil {
+		m := s.State.MatchOf(r)
+		item.Compared = &m
+	}
+	return views.JSON(item)
+}
+
+// agentState writes what the state of an agent SDK says, and how the inventory differs.
+func (w *writer) agentState(r *backend.Ref) {
+	x := r.Agent
+	w.compared(w.f.State.MatchOf(r))
+	w.Head("Session state")
+	w.Field("root", append([]kit.Span{normal(x.Root.String())}, mark(x.RootDefault, "  the default")...)...)
+	switch {
+	case x.Snapshot.String() == "noop":
+		w.Field("snapshot", normal("noop "+x.SnapshotID.Safe().String()), dim("  it keeps nothing: files are in the sandbox only"))
+	case !x.Snapshot.IsEmpty() || !x.SnapshotID.IsZero():
+		w.Field("snapshot", normal(strings.TrimSpace(x.Snapshot.String()+" "+x.SnapshotID.Safe().String())))
+	}
+	if x.Unnamed {
+		w.Field("sandbox id", normal("not saved"), dim("  the SDK takes it out with the credentials of a mount"))
+	}
+	w.text("image", x.Image)
+	if mb, ok := x.Memory.Get(); ok {
+		w.Field("memory", normal(strconv.Itoa(mb)+" MB"))
+	}
+	w.text("region", x.Region)
+	w.text("ttl", x.TTL)
+	ports := make([]string, 0, len(x.Ports))
+	for _, p := range x.Ports {
+		ports = append(ports, strconv.Itoa(p))
+	}
+	if len(ports) > 0 {
+		w.Field("exposed ports", normal(strings.Join(ports, " ")))
+	}
+	if on, ok := x.PauseOnExit.Get(); ok && on {
+		w.Field("pause on exit", normal("yes"), dim("  the end of the session keeps the sandbox"))
+	} else if ok {
+		w.Field("pause on exit", normal("no"), dim("  the end of the session deletes the sandbox"))
+	}
+	for i, v := range x.Env {
+		w.Field(label(i+1, "environment"), normal(v.Name.String()+" "), dim(" from "+v.Origin.String()+", value not shown"))
+	}
+	for i, l := range x.Labels {
+		w.Field(label(i+1, "label"), normal(l.Name.String()+" = "+l.Value.String()))
+	}
+	for i, t := range x.Timeouts {
+		value := normal(t.Name.String() + " " + seconds(t.Seconds))
+		switch {
+		case t.Changed():
+			w.Field(label(i+1, "timeouts"), value, kit.Span{Tone: theme.Warn, Text: "  changed: the default is " + seconds(t.Default)})
+		case t.Saved:
+			w.Field(label(i+1, "timeouts"), value, dim("  from the state, as the default"))
+		default:
+			w.Field(label(i+1, "timeouts"), value, dim("  the default"))
+		}
+	}
+}
+
+func (w *writer) compared(m fleet.RefMatch) {
+	tone := theme.Warn
+	if m.Result == fleet.RefSame {
+		tone = theme.Normal
+	} else if m.Result == fleet.RefUnknown {
+		tone = theme.Dim
+	}
+	w.Field("inventory", kit.Span{Tone: tone, Text: string(m.Result)}, dim("  "+m.Why.String()))
+	for _, d := range m.Differences {
+		w.Field("", normal(d.Name.String()+": "), normal(d.State.String()), dim(" in the state, "), normal(d.Inventory.String()), dim(" in the inventory"))
+	}
+}
+
+func seconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) + " s" }
+
+// mark is a dim remark where it holds.
+func mark(on bool, remark string) []kit.Span {
+	if !on {
+		return nil
+	}
+	return []kit.Span{dim(remark)}
+}
+
+// agentSession writes the session of a sandbox that an agent SDK named after it, where nothing else joins one.
+func (w *writer) agentSession(b *backend.Sandbox) {
+	if !b.Session.IsZero() {
+		return
+	}
+	switch session, digits := w.f.State.AgentSession(b); {
+	case !session.IsZero():
+		w.Field("session", normal(session.Safe().String()), dim("  a saved state begins with the digits of its name"))
+	case digits != "":
+		w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
+	}
+}
