@@ -16,7 +16,7 @@ const (
 	RefSame      RefResult = "same"
 	RefRecreated RefResult = "recreated"  // its sandbox was made after the state was saved
 	RefMoved     RefResult = "moved"      // it is in another region
-	RefTakenOver RefResult = "taken over" // a sandbox of the name existed already and was made otherwise, or for another session
+	RefTakenOver RefResult = "taken over" // it is not as the state says, as one that existed before
 	RefGone      RefResult = "gone"       // what lists its platform does not list it
 	RefUnknown   RefResult = "unknown"    // no complete list says
 )
@@ -75,7 +75,7 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	case differs("region"):
 		m.Result, m.Why = RefMoved, backend.Text("its sandbox is in another region than the state says")
 	case len(m.Differences) > 0:
-		m.Result, m.Why = RefTakenOver, backend.Text("a sandbox of this name existed already: it was not made from this state")
+		m.Result, m.Why = RefTakenOver, backend.Text("it is not as the state says: a sandbox of this name may have existed before")
 	}
 	return m
 }
