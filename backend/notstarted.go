@@ -54,3 +54,18 @@ func ChangesRoot(command, root string) bool {
 	}
 	return false
 }
+
+// RootIsLink begins what a probe says of a working directory that is a link to a directory.
+const RootIsLink = Literal("/workspace is a link to ")
+
+// LinkedRoot is where the working directory of a sandbox leads, as a probe found it; empty: it is no link, or nobody looked.
+func LinkedRoot(b *Sandbox) string {
+	o, _ := b.Proved()
+	v, _ := o.Of(PlaneList)
+	rest, is := strings.CutPrefix(v.What.String(), string(RootIsLink))
+	if !is || v.Outcome != OutcomeOK {
+		return ""
+	}
+	to, _, _ := strings.Cut(rest, ", ")
+	return to
+}

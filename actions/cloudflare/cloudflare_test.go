@@ -211,6 +211,21 @@ func TestTheMatrixOfPlanes(t *testing.T) {
 
 const missingText = "/workspace is missing: no command without a session begins; the container itself is well"
 
+// TestALinkThatLeadsSomewhereIsNamed: a probe works in it, and says that it is one.
+func TestALinkThatLeadsSomewhereIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, demo.BridgeOptions{})
+	w.bridge.Start(boxID)
+	for _, to := range []string{"", "/mnt/r2/project"} {
+		w.bridge.Change(boxID, func(x *demo.Box) { x.LinkTo, x.Files = to, map[string]string{"/workspace/a": "a"} })
+		done, _, err := w.do(actions.Probe)
+		b := (&backend.Sandbox{}).WithObserved(done.Observed)
+		if err != nil || backend.LinkedRoot(b) != to {
+			t.Errorf("%q: %q, %v: %v", to, backend.LinkedRoot(b), done.Observed, err)
+		}
+	}
+}
+
 // TestRepair makes the directory where that helps, and does nothing where something else is there than the plan saw.
 func TestRepair(t *testing.T) {
 	const linkText = "/workspace is a link to /mnt/r2, which is missing: no command without a session begins"

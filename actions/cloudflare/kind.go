@@ -35,7 +35,7 @@ const probeCost = "runs at most 7 short commands; the first request waits up to 
 // specs lists the verbs in the order of the least harm.
 func specs() []actions.Spec {
 	return []actions.Spec{
-		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "runs true and ls in /workspace and reads one file; if true does not begin, tries a new session to tell why",
+		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "runs true, ls and readlink in /workspace and reads one file; if true does not begin, tries a new session to tell why",
 			Cost: probeCost, Undo: "nothing: its session is removed", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},
 		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair", Effect: "makes the missing /workspace again, empty but for .keep, and proves that a command runs in it; the old files are gone already",
 			Cost: probeCost, Undo: "remove /workspace/.keep and the empty directory", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},

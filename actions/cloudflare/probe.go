@@ -247,6 +247,9 @@ func (x *examination) list(ctx context.Context) {
 			names = nil
 		}
 		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("/workspace has %s", backend.Counted(len(names), "entry", "entries"))
+		if to := x.linkTo(ctx); !to.IsEmpty() {
+			v.What = backend.Textf("%s%s, and has %s", backend.Text(backend.RootIsLink), to, backend.Counted(len(names), "entry", "entries"))
+		}
 		x.add(v)
 		x.read(ctx, names)
 		return
@@ -256,6 +259,15 @@ func (x *examination) list(ctx context.Context) {
 		v.What = backend.Text("the list of /workspace did not end")
 	}
 	x.add(v)
+}
+
+// linkTo is where /workspace leads, where it is a link to a directory: an old image begins no command of a session there.
+func (x *examination) linkTo(ctx context.Context) backend.Safe {
+	a, err := x.c.exec(ctx, x.id, bridge.Order{Argv: []string{"readlink", bridge.Root}, Within: commandWithin}, x.c.factory.next)
+	if err != nil || a.problem != nil || !a.ran.OK() {
+		return backend.Safe{}
+	}
+	return x.c.clean(a.ran.Stdout, 200)
 }
 
 func (x *examination) read(ctx context.Context, names []string) {

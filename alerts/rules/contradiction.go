@@ -65,8 +65,9 @@ type failedPlane struct {
 	First  time.Time           `json:"first,omitzero"` // steady: when it was first read
 	Times  int                 `json:"times"`          // how many observations found it
 	Former bool                `json:"former,omitempty"`
-	Ran    bool                `json:"ran,omitempty"`  // a command found it: only another one ends it
-	Until  time.Time           `json:"until,omitzero"` // of what a hub's line said: when it counts no more
+	Named  bool                `json:"named,omitempty"` // of an agent's lines: a second fact names what they are about
+	Ran    bool                `json:"ran,omitempty"`   // a command found it: only another one ends it
+	Until  time.Time           `json:"until,omitzero"`  // of what a hub's line said: when it counts no more
 }
 
 type contradiction struct {
@@ -267,6 +268,9 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 		v.Suspected, v.Why = true, backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.Reach)
 		if worst.Plane == signalAgent {
 			v.Why = backend.WithFlags(backend.Textf("fires with a second fact, such as a probe: sandglass probe %s", called(b)), env.State.Reach)
+			if plainRan(b) {
+				v.Why = backend.Text("fires with a second fact. A probe tells no more, for its command ran: see the log of the application")
+			}
 		} else if onPlatform(b) {
 			v.Why = backend.Text("fires with a second sign, such as a mount that is gone")
 		}

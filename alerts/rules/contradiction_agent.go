@@ -33,8 +33,8 @@ func unstarted(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 	ran := map[backend.ID]time.Time{}
 	o, _ := b.Proved()
 	works := env.Time(&b.Meta, b.StartedAt)
-	if v, is := o.Of(backend.PlaneExec); is && v.Outcome == backend.OutcomeOK && env.Ours(v.At).After(works) {
-		works = env.Ours(v.At)
+	if v, is := o.Of(backend.PlaneExec); is && v.Outcome == backend.OutcomeOK && env.Ours(v.At).After(works) && backend.LinkedRoot(b) == "" {
+		works = env.Ours(v.At) // a probe's commands begin in a linked root also where those of a session do not
 	}
 	var out []backend.Report
 	for _, x := range reportsOf(env, b) {
@@ -69,8 +69,15 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 	if i >= 0 {
 		f.First = was[i].First
 	}
+	o, _ := b.Proved()
+	plain, _ := o.Of(backend.PlaneExec)
+	if to := backend.LinkedRoot(b); to != "" {
+		f.Named, f.What = true, backend.Textf("no command begins in it, and its working directory is a link to %s", backend.Clean(to, 120))
+	} else if plainRan(b) {
+		f.What = backend.Text("no command begins in it, its agent's log says, although a probe's command ran")
+	}
 	for _, x := range lines {
-		if !x.Changed.IsEmpty() {
+		if !x.Changed.IsEmpty() && !(plain.Outcome == backend.OutcomeOK && plain.At.After(x.ChangedAt)) { // a probe found it there since
 			f.Kind = backend.FailWorkDirMissing
 			f.What = backend.Textf("no command begins in it since its working directory was changed: %s", backend.Clean(x.Changed.String(), 120))
 		}
@@ -86,7 +93,7 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 func ranSince(b *backend.Sandbox, said []backend.Report, at time.Time) bool {
 	o, _ := b.Proved()
 	v, is := o.Of(backend.PlaneExec)
-	return is && v.Outcome == backend.OutcomeOK && v.At.After(at) || b.StartedAt.Or(time.Time{}).After(at) ||
+	return is && v.Outcome == backend.OutcomeOK && v.At.After(at) && backend.LinkedRoot(b) == "" || b.StartedAt.Or(time.Time{}).After(at) ||
 		slices.ContainsFunc(said, func(x backend.Report) bool { return x.Kind == backend.ReportCommandRan && x.At.After(at) })
 }
 
@@ -103,6 +110,13 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 		text = backend.Textf("%s, the newest: %s", text, backend.Clean(newest.Command.String(), 120))
 	}
 	out := []alerts.Evidence{{Text: backend.Textf("%s. None started: one cause", text), Source: newest.Source, At: newest.At}}
+	o, _ := b.Proved()
+	if to := backend.LinkedRoot(b); to != "" {
+		v, _ := o.Of(backend.PlaneList)
+		out = append(out, alerts.Evidence{Text: backend.Textf("probe: /workspace is a link to %s, which can be listed: old images begin no command of a session there", backend.Clean(to, 160)), Source: b.Key.Source, At: v.At})
+	} else if v, is := o.Of(backend.PlaneExec); is && v.Outcome == backend.OutcomeOK {
+		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran before these lines, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
+	}
 	if !first.GoodAt.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(first.GoodAt))), Source: first.Source, At: first.GoodAt})
 	}
@@ -111,4 +125,12 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: before it, at %s, the agent ran: %s", env.Clock(env.Ours(x.ChangedAt)), backend.Clean(x.Changed.String(), 160)), Source: x.Source, At: x.ChangedAt})
 	}
 	return out
+}
+
+// plainRan reports whether the newest probe ran a command. It is streamed, as commands are that begin also where those of a session
+// do not: it tells nothing of lines that came after it.
+func plainRan(b *backend.Sandbox) bool {
+	o, _ := b.Proved()
+	v, is := o.Of(backend.PlaneExec)
+	return is && v.Outcome == backend.OutcomeOK
 }

@@ -110,6 +110,25 @@ func TestAnAgentSaysThatNoCommandBegins(t *testing.T) {
 				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall.Add(time.Second)}})
 			})
 		}, "", nil},
+		"beside a valid link": {func(s *story) {
+			s.workersBox(func(b *backend.Sandbox) {
+				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall.Add(time.Second)},
+					{Plane: backend.PlaneList, Outcome: backend.OutcomeOK, What: backend.Textf("%s/mnt/r2/project, and has 3 entries", backend.Text(backend.RootIsLink)), At: s.wall.Add(time.Second)}})
+			})
+			s.agentSays(notStarted("sandbox-demo", "ls"))
+		}, alerts.StateFiring, []string{"its working directory is a link to /mnt/r2/project", "old images begin no command"}},
+		"after a probe that ran": {func(s *story) {
+			s.workersBox(func(b *backend.Sandbox) {
+				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall.Add(-time.Second)}})
+			})
+			s.agentSays(notStarted("sandbox-demo", "ls"))
+		}, alerts.StatePending, []string{"although a probe's command ran", "a probe cannot tell"}},
+		"a link alone": {func(s *story) {
+			s.workersBox(func(b *backend.Sandbox) {
+				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall},
+					{Plane: backend.PlaneList, Outcome: backend.OutcomeOK, What: backend.Textf("%s/mnt, and has 3 entries", backend.Text(backend.RootIsLink)), At: s.wall}})
+			})
+		}, "", nil},
 		"it began again": {func(s *story) {
 			s.agentSays(notStarted("sandbox-demo", "ls"))
 			s.workersBox(func(b *backend.Sandbox) { b.StartedAt = backend.Known(s.wall.Add(time.Second)) })

@@ -235,7 +235,7 @@ func (n *contradictionNote) proved() bool {
 	queue, slow := false, false
 	for _, f := range n.Failed {
 		switch {
-		case f.Kind == backend.FailServerFrozen, f.Kind == backend.FailGone, f.Plane == signalAgent && f.Kind != "":
+		case f.Kind == backend.FailServerFrozen, f.Kind == backend.FailGone, f.Plane == signalAgent && (f.Kind != "" || f.Named):
 			return true
 		case f.Plane == backend.PlaneQueue:
 			queue = true

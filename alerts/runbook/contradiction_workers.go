@@ -46,6 +46,25 @@ func called(b *backend.Sandbox) backend.Safe {
 	return b.Name
 }
 
+// linkedRoot is where the working directory leads, where a probe found it to be a link to a directory.
+func (s *subjectView) linkedRoot() string {
+	for _, b := range s.sandboxes {
+		if to := backend.LinkedRoot(b); to != "" {
+			return to
+		}
+	}
+	return ""
+}
+
+// plainRan reports whether the newest probe ran a command.
+func (s *subjectView) plainRan() bool {
+	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		v, is := o.Of(backend.PlaneExec)
+		return is && v.Outcome == backend.OutcomeOK
+	})
+}
+
 // linked reports whether a link stands, or stood, in place of the working directory.
 func (s *subjectView) linked(d *Diagnosis) bool {
 	if d.is("dangling") {
@@ -106,6 +125,16 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 	case d.is("frozen"):
 		d.conclude("Its control server answers nothing. %s.", d.fact("frozen"))
 		d.dont("Don't send more commands: they wait for ever.")
+		destroy()
+	case d.is("commands") && s.saysAgent() != nil && s.linkedRoot() != "":
+		d.conclude("Its working directory is a link, to %s. No command of its agent begins there: images of old SDKs cannot begin any.", backend.Clean(s.linkedRoot(), 200))
+		d.dont("Don't repair it: the link leads somewhere.")
+		d.do("Give it an image of a newer SDK, or a directory in place of the link.")
+		link()
+	case d.is("commands") && s.saysAgent() != nil && s.plainRan():
+		d.conclude("Its agent's log says that no command begins in it. A probe's command ran all the same: the line does not tell why.")
+		d.dont("Don't take the probe for health: its commands are streamed.")
+		d.do("Read the errors of the application: " + backend.MarkNotStarted + " in file calls too means that the directory of its control server is gone.")
 		destroy()
 	case d.is("commands") && s.saysAgent() != nil:
 		d.conclude("Its agent's log says that no command begins in it. The line does not tell why.")

@@ -104,3 +104,30 @@ func TestAFullApplicationSpeaksOfNoWorkspaces(t *testing.T) {
 		t.Errorf("steps: %v", d.Do)
 	}
 }
+
+// TestCommandsThatBeginOnlyForAProbe: a link is named with its costs; without one the page says that the probe cannot tell.
+func TestCommandsThatBeginOnlyForAProbe(t *testing.T) {
+	t.Parallel()
+	for what, want := range map[backend.Literal][]string{
+		backend.RootIsLink + "/mnt/r2, and has 2 entries": {"is a link, to /mnt/r2", "copy from the mount at start. Costs: slower cold starts"},
+		"/workspace has 2 entries":                        {"A probe's command ran all the same", "sandglass destroy b"},
+	} {
+		b := box("b", "", func(b *backend.Sandbox) {
+			b.Provider = backend.Text("cloudflare")
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: now}, {Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: now, What: backend.Text(what)}})
+		})
+		w := world{sandboxes: []*backend.Sandbox{b}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "contradiction", Source: b.Key.Source, Runbook: "contradiction", State: alerts.StateFiring, Confirmed: now,
+			Cause: backend.Text("reported running, but no command begins in it, its agent's log says"), Subjects: []alerts.Subject{{Key: b.Key, State: alerts.StateFiring}}, SubjectCount: 1,
+			Evidence: []alerts.Evidence{{Text: backend.Text("log: 2 commands in session sandbox-b could not begin since 12:00:00Z"), At: now}, {Text: backend.Text("probe: /workspace is a link")}}}}}}
+		d := w.diagnose("contradiction", b.Key)
+		text := d.Conclusion.String()
+		for _, l := range d.Do {
+			text += "\n" + l.String()
+		}
+		for _, x := range want {
+			if !strings.Contains(text, x) {
+				t.Errorf("%s: %q is missing in\n%s", what, x, text)
+			}
+		}
+	}
+}

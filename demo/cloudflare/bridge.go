@@ -47,7 +47,7 @@ type Box struct {
 	ID, Container, Instance string
 	State                   string // of the SDK
 	Started, Changed        time.Time
-	Root, LinkTo            string
+	Root, LinkTo            string            // a Directory with a LinkTo is a link to a directory
 	Files                   map[string]string // by path, below /workspace
 	// Unknown is an old image whose control server lost its own directory, Wedged one that answers nothing any more.
 	Unknown, Wedged bool

@@ -83,6 +83,11 @@ func (x *Box) do(argv []string, dir string) outcome {
 			x.Root, x.Files = Missing, map[string]string{}
 		}
 		return outcome{}
+	case "readlink":
+		if x.LinkTo == "" {
+			return outcome{exit: 1}
+		}
+		return outcome{stdout: x.LinkTo + "\n"}
 	case "ls":
 		return x.list()
 	case "sh", "bash":

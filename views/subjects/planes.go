@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -21,6 +22,9 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	case b.Observed.IsNotApplicable():
 		return None()
 	case !ok || !o.Tried():
+		if said := agentSaid(b, s); !said.IsEmpty() {
+			return Cell{Text: said, Short: backend.Text("log: none runs"), Tone: theme.Warn, Mark: theme.MarkUnknown}
+		}
 		return Cell{Text: backend.Text("not tried"), Tone: theme.Dim}
 	case o.Past():
 		when := backend.Text("before its restart")
@@ -56,6 +60,14 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		c.Short = backend.Text("healthy")
 	}
 	return c
+}
+
+// agentSaid is what the log of its agent says of commands in a sandbox that nothing was tried in; empty: nothing.
+func agentSaid(b *backend.Sandbox, s *views.Snapshot) backend.Safe {
+	if a := s.Alert(b.Key); a != nil && strings.Contains(a.Cause.String(), "no command begins in it") {
+		return backend.Text("log: no command begins")
+	}
+	return backend.Safe{}
 }
 
 // failureBrief is a kind of failure in at most 14 cells; empty for one without a name of its own.
@@ -118,7 +130,9 @@ func OutcomeLook(o backend.Outcome) (theme.Tone, theme.Mark) {
 func (w *writer) planes(b *backend.Sandbox) {
 	o, ok := b.Observed.Get()
 	if !ok || !o.Tried() {
-		if !b.Observed.IsNotApplicable() {
+		if said := agentSaid(b, w.f.Snapshot); !said.IsEmpty() {
+			w.Field("observed", dim("nothing was tried; its agent's log says that no command begins in it"))
+		} else if !b.Observed.IsNotApplicable() {
 			w.Field("observed", dim("nothing was tried"))
 		}
 		return

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -29,5 +30,21 @@ func TestASandboxOfABridge(t *testing.T) {
 	}
 	if n, none := with(b), with(); n != 26 || none != 0 {
 		t.Errorf("%d cells, and %d without a bridge", n, none)
+	}
+}
+
+// TestWhatAnAgentsLogSaysIsObserved: a sandbox that nothing was tried in is not like one of which nothing is said.
+func TestWhatAnAgentsLogSaysIsObserved(t *testing.T) {
+	t.Parallel()
+	b := &backend.Sandbox{}
+	b.Key = backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("a")}
+	for cause, want := range map[backend.Literal]string{
+		"reported running, but no command begins in it, its agent's log says": "log: no command begins",
+		"no session needs it": "not tried",
+	} {
+		a := &alerts.Alert{Cause: backend.Text(cause), Subjects: []alerts.Subject{{Key: b.Key}}}
+		if got := observedCell(b, views.NewSnapshot(time.Now(), nil, &alerts.Board{Alerts: []*alerts.Alert{a}})).Text.String(); got != want {
+			t.Errorf("%s: %q, want %q", cause, got, want)
+		}
 	}
 }
