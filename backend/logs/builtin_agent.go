@@ -1,6 +1,10 @@
 package logs
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // memoryLimits are the lines that say that the agent itself ran out of memory: Cloudflare's words for a Durable Object
 // (developers.cloudflare.com/durable-objects/observability/troubleshooting, and the outcome of a tail event,
@@ -89,7 +93,19 @@ func snapshots() []pattern {
 		p.misses = []string{`{"version":1,"ts":"2026-01-01T12:00:00Z","session_id":"s1","seq":9,"op":"` + op + `","phase":"finish","ok":true}`}
 		return p
 	}
+	archive := func(class Class, reason, meaning string) pattern {
+		p := inQuotes(failure(class, strings.ReplaceAll(reason, "_", "-"), reason, meaning,
+			`ERROR agents.sandbox: failed to read archive for path: /workspace context={'path': '/workspace', 'reason': '`+reason+`', 'output': 'tar: ./a: Cannot open'}`,
+			`{"level":"error","message":"stop failed","error":{"message":"failed to read archive for path: /workspace","context":{"path":"/workspace","reason":"`+reason+`","output":"tar: ./a: Cannot open"}}}`))
+		p.also = regexp.MustCompile(`reason["']?\s*[:=]\s*["']?` + reason + `\b`)
+		p.cause = regexp.MustCompile(`(?:output|detail)["']?\s*[:=]\s*["']?([^"'}]+)`)
+		p.misses = append(slices.Clone(spared), `{"level":30,"msg":"tool done","output":"reason: `+reason+`"}`, `{"level":"error","message":"the test `+reason+` is skipped"}`)
+		return p
+	}
 	return []pattern{
+		archive(ClassPersistFailed, "tar_failed", saved),
+		archive(ClassHydrateFailed, "tar_extract_failed", restored),
+		archive(ClassHydrateFailed, "unsafe_or_invalid_tar", restored),
 		failure(ClassPersistFailed, "snapshot-persist-error", "SnapshotPersistError", saved,
 			`ERROR agents.sandbox: agents.sandbox.errors.SnapshotPersistError: failed to persist snapshot session=s1`),
 		failure(ClassPersistFailed, "snapshot-persist-code", "snapshot_persist_error", saved,

@@ -15,6 +15,10 @@ const (
 	markRemounts = "additional_remount_errors"
 )
 
+// archiveReasons are what it says of an archive of a workspace that could not be made or unpacked, in the member reason; the
+// member output has the words of tar, detail those of the SDK.
+var archiveReasons = [...]string{"tar_failed", "tar_extract_failed", "unsafe_or_invalid_tar"}
+
 // maxContextDepth is how deep in a line the context and what it names are looked for.
 const maxContextDepth = 6
 
@@ -30,12 +34,22 @@ func (d *decoder) nests(name string) bool {
 
 // contexts adds to the error of the line that was read what its contexts name.
 func (d *decoder) contexts(line []byte) {
-	if !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) {
+	if !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) && !ofArchive(line) {
 		return
 	}
 	d.in.Reset(line)
 	d.json.Reset(&d.in, d.opts)
 	d.seek(1, false)
+}
+
+// ofArchive reports whether a line names why an archive failed.
+func ofArchive(line []byte) bool {
+	for _, reason := range archiveReasons {
+		if bytes.Contains(line, []byte(reason)) {
+			return true
+		}
+	}
+	return false
 }
 
 // seek reads one value and the objects in it. inside: it belongs to a context.
@@ -60,7 +74,7 @@ func (d *decoder) seek(depth int, inside bool) bool {
 		}
 		name, ok := t.String(), false
 		switch {
-		case inside && (strings.HasSuffix(name, markRemount) || name == markRemounts):
+		case inside && (strings.HasSuffix(name, markRemount) || name == markRemounts || name == "reason" || name == "output" || name == "detail"):
 			ok = d.named(name)
 		case inside || d.nests(name):
 			ok = d.seek(depth+1, inside || name == "context")

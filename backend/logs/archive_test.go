@@ -1,0 +1,47 @@
+package logs
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// TestAnArchiveThatFailedIsOfItsKind: the reason in the context of an archive error says whether a save or a restore failed, and
+// tar's own words are its cause. An archive error without such a reason is none of both, and a chained traceback counts once.
+func TestAnArchiveThatFailedIsOfItsKind(t *testing.T) {
+	const read, write = `{"level":"error","message":"stop failed","session_id":"s1","error":{"type":"WorkspaceArchiveReadError","message":"failed to read archive for path: /workspace","context":`,
+		`{"level":"error","message":"start failed","session_id":"s1","error":{"type":"WorkspaceArchiveWriteError","message":"failed to write archive for path: /workspace","context":`
+	for _, c := range []struct {
+		name, cause       string
+		persists, hydrate float64
+		lines             []string
+	}{
+		{"tar could not save", "tar: ./a: Cannot open", 1, 0, []string{read + `{"path":"/workspace","reason":"tar_failed","output":"tar: ./a: Cannot open"}}}`}},
+		{"tar could not restore", "tar: Unexpected EOF", 0, 1, []string{write + `{"path":"/workspace","reason":"tar_extract_failed","output":"tar: Unexpected EOF"}}}`}},
+		{"an unsafe archive", "absolute path", 0, 1, []string{write + `{"path":"/workspace","reason":"unsafe_or_invalid_tar","member":"/etc/x","detail":"absolute path"}}}`}},
+		{"a file of the workspace", "", 0, 0, []string{read + `{"path":"/workspace/a.txt"}}}`, write + `{"path":"/workspace/d","reason":"mkdir_failed"}}}`}},
+		{"a chained traceback", "tar: ./a: Cannot open", 1, 0, []string{
+			`2026-01-01T11:59:50Z ERROR agents.sandbox stop failed session_id=s1 {'path': '/workspace', 'reason': 'tar_failed', 'output': 'tar: ./a: Cannot open'}`,
+			"Traceback (most recent call last):", `  File "blaxel/sandbox.py", line 700, in persist_workspace`,
+			"agents.sandbox.errors.WorkspaceArchiveReadError: failed to read archive for path: /workspace",
+			"", "The above exception was the direct cause of the following exception:", "", "Traceback (most recent call last):",
+			"agents.sandbox.errors.WorkspaceArchiveReadError: failed to read archive for path: /workspace"}},
+	} {
+		_, r := lines(t, nil, c.lines...)
+		if p, h := total(r.Counts, backend.MetricPersistFailed, "s1"), total(r.Counts, backend.MetricHydrateFailed, "s1"); p != c.persists || h != c.hydrate {
+			t.Errorf("%s: %v saves and %v restores failed", c.name, p, h)
+		}
+		if c.cause == "" {
+			if len(r.Events) > 0 {
+				t.Errorf("%s: an event: %s", c.name, r.Events[0].Text)
+			}
+		} else if len(r.Events) != 1 || !strings.Contains(r.Events[0].Text.String(), c.cause) {
+			t.Errorf("%s: events %v, want one with %q", c.name, r.Events, c.cause)
+		}
+	}
+	if got := string(newDecoder("auto", defaults().Fields, time.UTC).decode([]byte(read + `{"reason":"other","output":"x"}}}`)).errText); strings.Contains(got, "other") {
+		t.Errorf("the reason of another error is a part of it: %s", got)
+	}
+}
