@@ -10,7 +10,7 @@ type Preview struct {
 	Public Value[bool] `json:"public"`
 	// URL is its address without a query: a token in one is a credential.
 	URL     Safe             `json:"url,omitzero"`
-	Expires Value[time.Time] `json:"expires"` // not applicable: it has no end
+	Expires Value[time.Time] `json:"expires,omitzero"` // not applicable: it has no end
 	// Control says that it leads to the sandbox's own API: files, commands and terminals.
 	Control bool `json:"control,omitempty"`
 	// Tokens are what opens a private one, never their values; TokensAt is when they were read, zero: never.
@@ -21,7 +21,7 @@ type Preview struct {
 // PreviewToken is a credential for a private preview, without its value.
 type PreviewToken struct {
 	Name    Safe             `json:"name"`
-	Expires Value[time.Time] `json:"expires"` // not applicable: it has no end
+	Expires Value[time.Time] `json:"expires,omitzero"` // not applicable: it has no end
 	Expired Value[bool]      `json:"expired"`
 }
 

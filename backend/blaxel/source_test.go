@@ -164,6 +164,9 @@ func TestNoValueOfASecretIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := strings.Count(string(all), `"expires":`); n != 2 || strings.Contains(string(all), `"expires":null`) { // session-1 and token-1; no end is no unknown end
+		t.Errorf("%d times expires in\n%s", n, all)
+	}
 	if strings.Contains(string(all), "plain-") || !strings.Contains(string(all), "token-1") {
 		t.Errorf("a value is in the reading:\n%s", all)
 	}
