@@ -10,11 +10,15 @@ import (
 // the run proved nothing.
 func Compared(l *Line, suspect *backend.Sandbox, now time.Time) backend.Safe {
 	works := l.Result == ResultVerified
-	switch {
+	switch fails := failsOnly(l.Done.Steps); {
 	case !works && l.Result != ResultFailed:
 		return backend.Safe{}
 	case suspect == nil && works:
 		return backend.Text("the platform works: look for the cause in the sandbox that fails")
+	case !works && !fails.IsEmpty() && suspect != nil:
+		return backend.Textf("the platform fails at %s, in a new sandbox too; what else fails in %s is its own", fails, suspect.Name)
+	case !works && !fails.IsEmpty():
+		return backend.Textf("the platform fails at %s; the rest of it works", fails)
 	case suspect == nil:
 		return backend.Text("the platform itself fails: look there first, not in a single sandbox")
 	case !works:
@@ -34,6 +38,28 @@ func Compared(l *Line, suspect *backend.Sandbox, now time.Time) backend.Safe {
 	case backend.OutcomeNotTried:
 	}
 	return backend.Textf("the platform works; in %s nothing was tried yet: probe it", suspect.Name)
+}
+
+// failsOnly names the steps that failed where others passed after the first of them; empty: none did, or it is not known of one.
+// The removal of what was made proves nothing.
+func failsOnly(steps []Step) backend.Safe {
+	var failed []backend.Safe
+	others := false
+	for _, s := range steps {
+		switch s.Result {
+		case StepFailed:
+			failed = append(failed, s.Name)
+		case StepOK:
+			others = others || len(failed) > 0 && s.Name.String() != "destroy"
+		case StepUnknown, StepStarting:
+			return backend.Safe{}
+		case StepNotTried:
+		}
+	}
+	if !others {
+		return backend.Safe{}
+	}
+	return backend.Join(failed, ", ")
 }
 
 // Beside is what is known of a suspect sandbox on the plane that a step of prove shows to work.

@@ -168,8 +168,12 @@ func (r *Run) unknownOutcome(wave int) backend.Safe {
 // giveUp ends the wait after the last wave: accepted lines become unverified; unknown ones stay unknown.
 func (r *Run) giveUp() {
 	for i := range r.p.Lines {
-		if r.p.Lines[i].Result == ResultAccepted {
-			r.outcome(i, ResultUnverified, backend.Textf("accepted, but not shown by a reading within %s", backend.Age(verifyFor)), Done{})
+		if l := &r.p.Lines[i]; l.Result == ResultAccepted {
+			why := backend.Textf("accepted, but not shown by a reading within %s", backend.Age(verifyFor))
+			if !l.Text.IsEmpty() {
+				why = backend.Textf("%s; the last one: %s", why, l.Text)
+			}
+			r.outcome(i, ResultUnverified, why, Done{})
 		}
 	}
 }

@@ -164,11 +164,13 @@ func maskShapes(raw string) string {
 	raw = secretQuery.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretTag.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretFlag.ReplaceAllString(raw, "${1}"+masked)
+	raw = secretArg.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretUser.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretJar.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretShort.ReplaceAllString(raw, "${1}"+masked)
 	raw = maskEnvironment(raw)
 	raw = secretURL.ReplaceAllString(raw, "${1}${2}"+masked+"@")
+	raw = secretStream.ReplaceAllString(raw, masked)
 	return secretShape.ReplaceAllString(raw, masked)
 }
 
@@ -181,7 +183,7 @@ func (c *Cleaner) Clean(raw string, limit int) Safe {
 }
 
 // secretName is the part of a name that says that its value is a secret.
-const secretName = `(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|passcode|credential|(?:private|access|account)[_-]?key|signature)`
+const secretName = `(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|passcode|credential|(?:private|access|account)[_-]?key|signature|(?-i:[A-Z0-9]_KEY))`
 
 // quoteMark is the end of a quoted name: plain, escaped, or as HTML and JSON write it.
 const quoteMark = `(?:\\*["']|\\+u0022|&quot;|&#34;)`
@@ -195,13 +197,16 @@ var (
 	secretQuery   = regexp.MustCompile(`(?i)([?&](?:sig|sas|hmac)=)[^\s"'&#\\]{6,}`)
 	secretTag     = regexp.MustCompile(`(?i)(<[a-z0-9_:.-]*` + secretName + `[a-z0-9_.-]*>\s*)[^<\s][^<]{3,}`)
 	secretFlag    = regexp.MustCompile(`(?i)((?:^|[\s"'])--?(?:[a-z0-9-]*(?:` + secretName + `|oauth2-bearer)[a-z0-9-]*|(?:[a-z0-9]+-)*(?:pass|pwd|pw))\s+)(?:"[^"]+"|'[^']+'|[^\s"'-][^\s"']*)`)
+	secretArg     = regexp.MustCompile(`(?i)(\\*["']--?(?:[a-z0-9-]*` + secretName + `[a-z0-9-]*|(?:[a-z0-9]+-)*(?:pass|pwd|pw))\\*["']\s*,\s*\\*["'])[^"'\\]+`)
 	secretUser    = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*u|--user|--proxy-user)[\s=]*(?:\\*["'][^"':\n]{1,200}|[^\s"':]{1,200}):)[^\s"'\\]+`)
 	secretJar     = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*b|--cookie)[\s=]*\\*["']?[^\s"'=]{1,200}=)[^\s"'\\]+`)
 	secretShort   = regexp.MustCompile(`(?i)(\blogin\b[^\n|]*?\s-p\s*|\bsshpass\s+-p\s*|\bredis-cli\b[^\n|]*?\s-a\s+|\b(?:mysql|mysqldump|mariadb)\b[^\n|]*?\s-p|-pass(?:in|out)?\s+pass:|(?:\b|_)pwd\s*[=:]\s*)[^\s"'/\\][^\s"'\\]{3,}`)
 	secretCookie  = regexp.MustCompile(`(?i)\b((?:set-)?cookie(?:\\*["']?\s*[:=]\s*(?:\[\s*)?|\\*["']\s*,\s*)\\*["']?)[^"'\r\n\\]{3,}(?:(?:\r?\n|(?:\\+r)?\\+n)[ \t][^"'\r\n\\]*)*`)
 	secretHeader  = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization(?:\\*["']?\s*[:=]\s*(?:\[\s*)?|\\*["']\s*,\s*)\\*["']?(?:bearer|basic|token|digest|negotiate|ntlm|dpop|hmac|apikey|aws4-hmac-sha256)?\s*|\bbearer\s+)(?:(?:[a-z0-9_-]+=(?:\\*"[^"\\]*\\*"|[^\s,"'\\]+)(?:,\s*)?)+|[A-Za-z0-9._~+/=-]{6,})`)
 	secretURL     = regexp.MustCompile(`(?i)\b(?:([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]*:[^\s/@]+|(https?://)[^\s/?#@]+)@`)
-	secretShape   = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|xox[abprs]-[A-Za-z0-9-]{8,}|(?:AKIA|ASIA)[A-Z0-9]{16}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|AIza[A-Za-z0-9_-]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
+	// Who has the address of an Agentuity stream reads what a sandbox prints (L:utils/stream-url.ts).
+	secretStream = regexp.MustCompile(`(?i)https?://(?:[a-z0-9.-]*[.-])?streams?[-.][^\s"'<>/]+/[^\s"'<>\\]+`)
+	secretShape  = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|xox[abprs]-[A-Za-z0-9-]{8,}|(?:AKIA|ASIA)[A-Z0-9]{16}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|AIza[A-Za-z0-9_-]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
 
 // mayHoldSecret is a cheap test that keeps the expressions off the many texts that cannot match any of them: each of
@@ -219,7 +224,7 @@ func mayHoldSecret(s string) bool {
 				return true
 			}
 		case 's':
-			if begins(rest, "secret") || begins(rest, "signature") || begins(rest, "sig=") || begins(rest, "sk-") || begins(rest, "sas=") {
+			if begins(rest, "secret") || begins(rest, "signature") || begins(rest, "sig=") || begins(rest, "sk-") || begins(rest, "sas=") || begins(rest, "stream") {
 				return true
 			}
 		case 'p':

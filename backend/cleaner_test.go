@@ -10,7 +10,7 @@ import (
 // matches, the cheap test has let the text through.
 func TestHintsMissNoSecret(t *testing.T) {
 	parts := []string{"API_KEY", "apikey", "ToKeN", "secret", "passwd", "PASSWORD", "credential", "private-key", "access_key",
-		"Signature", "Authorization", "proxy-authorization", "Bearer ", "=", ": ", "\"", "sk-", "ghp_", "github_pat_", "xoxb-", "AKIA",
+		"STORE_KEY", "[\"--token\", \"", "https://stream-eu.x/", "Signature", "Authorization", "proxy-authorization", "Bearer ", "=", ": ", "\"", "sk-", "ghp_", "github_pat_", "xoxb-", "AKIA",
 		"ASIA", "Cookie", "curl ", " -u ", "--password ", "passphrase", "glpat-", "eyJ", ".", "-----BEGIN RSA PRIVATE KEY-----", "https://", "u:p", "@", "npm_0123456789abcdefABCDEF0123456789", "hf_0123456789abcdefABCDEF0123456789", "AIza0123456789abcdefABCDEF0123456789", "pypi-0123456789abcdefABCDEF0123456789", "?sig=", "&hmac=", "pw=", "pass=", "\"pw\":\"", "%3D", "{\"a\":\"", "[\"", "abcdefgh12345678", "ABCDEFGH12345678",
 		" ", "x", "\u017f", "\u212a", "ecret", "ey", "é", "\n"}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -22,7 +22,8 @@ func TestHintsMissNoSecret(t *testing.T) {
 		}
 		s := b.String()
 		hit := secretAssign.MatchString(s) || secretHeader.MatchString(s) || secretURL.MatchString(s) || secretCookie.MatchString(s) || secretFlag.MatchString(s) ||
-			secretUser.MatchString(s) || secretShape.MatchString(s) || secretNested.MatchString(s) || secretPercent.MatchString(s) || secretWord.MatchString(s) || secretQuery.MatchString(s)
+			secretUser.MatchString(s) || secretShape.MatchString(s) || secretNested.MatchString(s) || secretPercent.MatchString(s) || secretWord.MatchString(s) || secretQuery.MatchString(s) ||
+			secretArg.MatchString(s) || secretStream.MatchString(s)
 		if hit {
 			matched++
 		}

@@ -75,8 +75,13 @@ func (c *client) conflict(ctx context.Context, t actions.Target, r *reply) (acti
 		return actions.Done{Observed: []backend.Verdict{order, v}, Notes: []backend.Safe{backend.Textf("replace it: sandglass replace %s; keep the old one for the vendor's support", t.Key.ID.Safe())}},
 			fmt.Errorf("it cannot be resumed: %s; it has no checkpoint, and trying again does not help", said)
 	}
-	if r.RetryAfter > 0 || r.Header.Get("X-RateLimit-Retry-After") != "" || r.Header.Get("X-RateLimit-Reset") != "" {
-		return actions.Done{}, fmt.Errorf("%s; the platform limits requests: wait, then resume it again", said)
+	limited := r.RetryAfter > 0 || r.Header.Get("X-RateLimit-Retry-After") != "" || r.Header.Get("X-RateLimit-Reset") != ""
+	if limited && !strings.Contains(strings.ToLower(r.message), "checkpoint") {
+		wait := "wait"
+		if r.RetryAfter > 0 {
+			wait = fmt.Sprintf("wait %v", r.RetryAfter)
+		}
+		return actions.Done{}, fmt.Errorf("%s; the platform limits requests: %s, then resume it again", said, wait)
 	}
 	if now, err := c.send(ctx, http.MethodGet, "/sandbox/"+segment(t.Key.ID), nil, nil); err == nil && now.ok() {
 		if word := c.clean(now.text("status"), 60).String(); !slices.Contains(t.Identity, actions.Fact{Name: factState, Value: word}) {

@@ -301,6 +301,22 @@ func TestOtherOrders(t *testing.T) {
 	if err != nil || !done.Proved || !strings.Contains(done.Text.String(), "the new sandbox is sbx_2") || made["runtimeId"] != "srt_1" || made["metadata"].(map[string]any)["owner"] != "a" || made["network"].(map[string]any)["port"] != 4096.0 {
 		t.Errorf("replace: %+v %v with %v", done, err, made)
 	}
+	w.set("POST /sandbox", 500, `{"success":false,"message":"Internal Server Error"}`)
+	var open *actions.UncertainError
+	if _, err = w.do(actions.Replace, "idle"); !errors.As(err, &open) || !strings.Contains(err.Error(), "look for a sandbox that is newer than this request") {
+		t.Errorf("replace of one without a name that answers 500: %v", err)
+	}
+	w.set("GET /sandbox/"+boxID, 200, `{"success":true,"data":{"sandboxId":"`+boxID+`","name":"web","status":"idle","runtime":{"id":"srt_1"}}}`)
+	for list, want := range map[string]string{
+		`{"sandboxId":"sbx_3","name":"web-replacement"},{"sandboxId":"sbx_4","name":"web"}`: "of the name web-replacement are listed: sbx_3. Use the new one",
+		"": "no sandbox of the name web-replacement is listed yet",
+	} {
+		w.set("GET /sandbox", 200, `{"success":true,"data":{"sandboxes":[`+list+`]}}`)
+		if _, err = w.do(actions.Replace, "idle"); !errors.As(err, &open) || !strings.Contains(err.Error(), want) {
+			t.Errorf("replace that answers 500: %v", err)
+		}
+	}
+	w.status("idle")
 	packed := archive(t, "a.txt")
 	w.set("GET /fs/download/"+boxID, 200, packed)
 	done, err = w.do(actions.Rescue, "idle")

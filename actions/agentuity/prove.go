@@ -105,6 +105,7 @@ type proof struct {
 	target  actions.Target
 	id      backend.ID
 	sent    bool
+	wrote   bool
 	steps   []actions.Step
 }
 
@@ -120,19 +121,21 @@ func (p *proof) Close() error { return nil }
 type proofStep struct {
 	name  backend.Literal
 	plane backend.Plane
+	needs backend.Literal // the step without which it is not tried; empty: none
 	do    func(*proof, context.Context) (backend.Safe, error)
 }
 
 // proofSteps are the steps before the removal, in their order.
 func proofSteps() []proofStep {
 	return []proofStep{
-		{"create", "", (*proof).create}, {"live", backend.PlaneControl, (*proof).live}, {"write", "", (*proof).write}, {"exec", backend.PlaneExec, (*proof).exec},
-		{"list", backend.PlaneList, (*proof).list}, {"read", backend.PlaneRead, (*proof).read}, {"pause", "", (*proof).pause}, {"resume", "", (*proof).resume},
-		{"list after resume", "", (*proof).list}, {"exec after resume", "", (*proof).exec},
+		{"create", "", "", (*proof).create}, {"live", backend.PlaneControl, "create", (*proof).live}, {"write", "", "live", (*proof).write}, {"exec", backend.PlaneExec, "live", (*proof).exec},
+		{"list", backend.PlaneList, "live", (*proof).list}, {"read", backend.PlaneRead, "write", (*proof).read}, {"pause", "", "live", (*proof).pause}, {"resume", "", "pause", (*proof).resume},
+		{"list after resume", "", "resume", (*proof).list}, {"exec after resume", "", "resume", (*proof).exec},
 	}
 }
 
-// Do tries every step up to the first that fails, and destroys the sandbox whatever happened.
+// Do tries every step whose needs are met, so that one route that fails hides nothing of the others, and destroys the sandbox
+// whatever happened.
 func (p *proof) Do(ctx context.Context, t actions.Target, _ actions.Params) (actions.Done, error) {
 	if p.made.Name == "" {
 		return actions.Done{}, errors.New("the sandbox has no name: nothing was made")
@@ -152,19 +155,21 @@ func (p *proof) Do(ctx context.Context, t actions.Target, _ actions.Params) (act
 	defer cancel()
 	began := c.now()
 	var failed error
+	passed := map[backend.Literal]bool{"": true}
 	for _, s := range proofSteps() {
-		if failed != nil {
+		if !passed[s.needs] {
 			p.note(actions.Step{Name: backend.Text(s.name), Plane: s.plane, Result: actions.StepNotTried})
 			continue
 		}
-		failed = p.try(trying, s)
+		err := p.try(trying, s)
+		passed[s.name], failed = err == nil, both(failed, err)
 	}
 	done := actions.Done{}
 	if p.sent {
-		if err := p.try(context.WithoutCancel(ctx), proofStep{"destroy", "", (*proof).remove}); err != nil {
+		if err := p.try(context.WithoutCancel(ctx), proofStep{"destroy", "", "", (*proof).remove}); err != nil {
 			done.Left = backend.Clean(p.made.Name, 120)
 			done.Notes = append(done.Notes, backend.Textf("%s is still there: the next start of Sandglass on this state directory destroys it", done.Left))
-			failed = errors.Join(failed, err)
+			failed = both(failed, err)
 		}
 	}
 	done.Steps = p.steps
@@ -173,6 +178,14 @@ func (p *proof) Do(ctx context.Context, t actions.Target, _ actions.Params) (act
 	}
 	done.Proved, done.Text = true, backend.Textf("the platform works in the organisation %s with the runtime %s: %d steps in %s", cmp.Or(fact(t.Identity, factOrg), "of the key"), fact(t.Identity, factRuntime), len(p.steps), c.now().Sub(began).Round(time.Millisecond))
 	return done, nil
+}
+
+// both are two errors in one line.
+func both(a, b error) error {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return fmt.Errorf("%w; %w", a, b)
 }
 
 func fact(of []actions.Fact, name string) string {
@@ -276,6 +289,7 @@ func (p *proof) file() string {
 func (p *proof) write(ctx context.Context) (backend.Safe, error) {
 	_, err := p.order(ctx, http.MethodPost, "/fs/"+segment(p.id), nil, map[string]any{"files": []map[string]string{
 		{"path": p.file(), "content": base64.StdEncoding.EncodeToString([]byte(written))}}})
+	p.wrote = err == nil
 	return backend.Textf("%d bytes", len(written)), err
 }
 
@@ -287,6 +301,9 @@ func (p *proof) list(ctx context.Context) (backend.Safe, error) {
 	r, err := p.order(ctx, http.MethodGet, "/fs/list/"+segment(p.id), url.Values{"path": {p.factory.source.Directory()}}, nil)
 	if err != nil {
 		return backend.Safe{}, err
+	}
+	if !p.wrote {
+		return backend.Text("it is listed; nothing was written to look for"), nil
 	}
 	for n := range r.data.Get("files").Elements() {
 		if path, _ := n.Get("path").Text(); path == writtenFile || strings.HasSuffix(path, "/"+writtenFile) {
@@ -335,157 +352,3 @@ func (p *proof) resume(ctx context.Context) (backend.Safe, error) {
 func (p *proof) remove(ctx context.Context) (backend.Safe, error) {
 	return p.client.removeMade(ctx, p.made, p.id)
 }
-
-// removeMade destroys a sandbox that a plan made: the one that the platform named when it was made, and any that has the plan's
-// name. Each gets one DELETE, and is gone once the platform does not know it any more.
-func (c *client) removeMade(ctx context.Context, made actions.Made, id backend.ID) (backend.Safe, error) {
-	ctx, cancel := context.WithTimeout(ctx, removeWithin)
-	defer cancel()
-	told := map[backend.ID]bool{}
-	for {
-		left, err := c.ownOf(ctx, made, id)
-		if err == nil && len(left) == 0 {
-			return backend.Text("the platform knows it no longer"), nil
-		}
-		ending := len(left) > 0
-		for _, x := range left {
-			ending = ending && x.ending
-			if told[x.id] || x.ending {
-				continue
-			}
-			r, failed := c.send(ctx, http.MethodDelete, "/sandbox/"+segment(x.id), nil, nil)
-			switch {
-			case failed != nil:
-				err = failed
-			case !r.ok() && r.Status != http.StatusNotFound:
-				err = errors.New(c.said(r))
-			default:
-				told[x.id] = true
-			}
-		}
-		if wait(ctx, askAgain/2) {
-			continue
-		}
-		if ending {
-			return backend.Text("the platform is stopping it"), nil
-		}
-		return backend.Safe{}, cmp.Or(err, errors.New("the platform still knows it"))
-	}
-}
-
-// madeBox is a sandbox of a plan that the platform still knows.
-type madeBox struct {
-	id     backend.ID
-	ending bool
-}
-
-// ownOf looks for the sandboxes of a plan: by the id that the platform gave it, where that is known, and by the plan's name.
-func (c *client) ownOf(ctx context.Context, made actions.Made, id backend.ID) ([]madeBox, error) {
-	r, err := c.send(ctx, http.MethodGet, "/sandbox", url.Values{"name": {made.Name}, "limit": {"100"}}, nil)
-	if err != nil {
-		return nil, err
-	}
-	if !r.ok() {
-		return nil, errors.New(c.said(r))
-	}
-	var ids []backend.ID
-	if !id.IsZero() {
-		ids = append(ids, id)
-	}
-	for n := range r.data.Get("sandboxes").Elements() {
-		name, _ := n.Get("name").Text()
-		raw, _ := n.Get("sandboxId").Text()
-		if x, err := backend.NewID(raw); err == nil && name == made.Name && x != id {
-			ids = append(ids, x)
-		}
-	}
-	var out []madeBox
-	for _, x := range ids {
-		full, err := c.send(ctx, http.MethodGet, "/sandbox/"+segment(x), nil, nil) // lists carry no metadata
-		switch {
-		case err != nil:
-			return nil, err
-		case full.Status == http.StatusNotFound || full.Status == http.StatusGone:
-			continue
-		case !full.ok():
-			return nil, errors.New(c.said(full))
-		}
-		status := full.text("status")
-		if status == "terminated" || status == "deleted" || x != id && foreign(full, made) {
-			continue
-		}
-		out = append(out, madeBox{x, status == "stopping" || status == "deleting"})
-	}
-	return out, nil
-}
-
-// foreign reports whether a sandbox of a plan's name says that it is of another plan or state directory. A platform may give no
-// metadata back: the plan's name is its digest, which no other plan has.
-func foreign(r *reply, made actions.Made) bool {
-	plan, has := r.data.Get("metadata").Get(labelPlan).Text()
-	state, _ := r.data.Get("metadata").Get(labelState).Text()
-	return has && (plan != made.Digest || state != made.State)
-}
-
-// madeReader looks for a sandbox that a former process made.
-type madeReader struct {
-	factory *factory
-	made    actions.Made
-}
-
-// Look finds it in any region: its process is gone, and with it what it knew.
-func (l madeReader) Look(ctx context.Context, q actions.Question) []actions.Candidate {
-	out := make([]actions.Candidate, len(q.Keys))
-	for i, k := range q.Keys {
-		out[i] = actions.Candidate{Key: k, Label: backend.Clean(l.made.Name, 120), Name: l.made.Name, Useless: true}
-		var found []madeBox
-		err := l.factory.eachRegion(ctx, l.made, func(c *client) error {
-			more, err := c.ownOf(ctx, l.made, backend.ID{})
-			found = append(found, more...)
-			return err
-		})
-		switch {
-		case len(found) > 0:
-			out[i].Identity = []actions.Fact{{Name: "id", Value: found[0].id.Raw()}}
-		case err != nil:
-			out[i].Why, out[i].Undecided = backend.Clean(err.Error(), 300), true
-		default:
-			out[i].Why, out[i].Ended = backend.Text("the platform lists it no longer"), true
-		}
-	}
-	return out
-}
-
-// eachRegion asks every region of the source in the organisation of what a plan made.
-func (f *factory) eachRegion(ctx context.Context, made actions.Made, ask func(*client) error) error {
-	_, org := f.source.SandboxBase(backend.ID{})
-	var failed error
-	for _, base := range f.source.RegionBases() {
-		c, err := f.client(ctx, base, cmp.Or(org, fact(made.Identity, factOrg)))
-		if err == nil {
-			err = ask(c)
-			_ = c.close() // idle connections; nothing is lost
-		}
-		failed = errors.Join(failed, err)
-	}
-	return failed
-}
-
-// removal destroys a sandbox that a former process made.
-type removal struct {
-	factory *factory
-	made    actions.Made
-}
-
-// Do destroys it.
-func (r *removal) Do(ctx context.Context, _ actions.Target, _ actions.Params) (done actions.Done, err error) {
-	err = r.factory.eachRegion(ctx, r.made, func(c *client) (err error) {
-		done.Text, err = c.removeMade(ctx, r.made, backend.ID{})
-		return err
-	})
-	done.Proved = err == nil
-	return done, err
-}
-
-// Close has nothing to release.
-func (r *removal) Close() error { return nil }

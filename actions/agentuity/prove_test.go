@@ -99,3 +99,43 @@ func TestAProofIsMadeLikeTheSuspect(t *testing.T) {
 		}
 	}
 }
+
+// TestAProofGoesOnWithoutFiles: a fault of the file routes alone hides nothing of commands, pause and resume.
+func TestAProofGoesOnWithoutFiles(t *testing.T) {
+	w := newWorld(t)
+	gone := false
+	w.set("POST /sandbox", 200, `{"success":true,"data":{"sandboxId":"sbx_9","status":"idle"}}`)
+	w.setFunc("GET /sandbox", func(*http.Request) (int, string) { return 200, `{"success":true,"data":{"sandboxes":[]}}` })
+	w.setFunc("GET /sandbox/sbx_9", func(*http.Request) (int, string) {
+		if gone {
+			return 404, `{"success":false,"message":"sandbox not found"}`
+		}
+		return 200, `{"success":true,"data":{"sandboxId":"sbx_9","status":"idle"}}`
+	})
+	w.setFunc("DELETE /sandbox/sbx_9", func(*http.Request) (int, string) { gone = true; return 200, `{"success":true}` })
+	w.set("GET /sandbox/status/sbx_9", 200, `{"success":true,"data":{"status":"idle"}}`)
+	w.set("POST /fs/sbx_9", 500, `{"success":false,"message":"Internal Server Error"}`)
+	w.set("GET /fs/list/sbx_9", 200, `{"success":true,"data":{"files":[]}}`)
+	w.set("POST /sandbox/sbx_9/execute", 500, `{"success":false,"message":"no"}`)
+	w.set("POST /sandbox/sbx_9/pause", 200, `{"success":true,"status":"suspended","checkpointId":"ckpt_1"}`)
+	w.set("POST /sandbox/sbx_9/resume", 200, `{"success":true,"status":"idle"}`)
+	e, err := w.parts(actions.Prove)[actions.Prove].Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.(actions.Maker).Makes(actions.Made{Verb: actions.Prove, Source: "agentuity", Digest: "00112233445566ff", Name: "sandglass-prove-00112233445566ff", State: "aa"})
+	done, err := e.Do(t.Context(), actions.Target{Identity: []actions.Fact{{Name: factRuntime, Value: "bun:1"}}}, actions.Params{})
+	if err == nil || !strings.Contains(err.Error(), "the platform fails at write: ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+	got := map[string]actions.StepResult{}
+	for _, s := range done.Steps {
+		got[s.Name.String()] = s.Result
+	}
+	for name, want := range map[string]actions.StepResult{"write": actions.StepFailed, "read": actions.StepNotTried, "list": actions.StepOK, "exec": actions.StepFailed, "pause": actions.StepOK,
+		"resume": actions.StepOK, "list after resume": actions.StepOK, "destroy": actions.StepOK} {
+		if got[name] != want {
+			t.Errorf("%s: %s, want %s (%v)", name, got[name], want, err)
+		}
+	}
+}

@@ -3,7 +3,10 @@ package agentuity
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"sandglass/actions"
@@ -18,9 +21,9 @@ func (c *client) replace(ctx context.Context, t actions.Target, record *reply) (
 	r, err := c.send(ctx, http.MethodPost, "/sandbox", nil, body)
 	switch {
 	case err != nil:
-		return actions.Done{}, lost(err)
+		return actions.Done{}, c.maybeMade(ctx, body["name"], lost(err))
 	case !r.ok():
-		return actions.Done{}, c.refusal(r)
+		return actions.Done{}, c.maybeMade(ctx, body["name"], c.refusal(r))
 	}
 	id, err := backend.NewID(r.text("sandboxId"))
 	if err != nil {
@@ -41,6 +44,33 @@ func (c *client) replace(ctx context.Context, t actions.Target, record *reply) (
 		done.Text = backend.Textf("%s; %s", done.Text, status.What)
 	}
 	return done, nil
+}
+
+// maybeMade adds to an error that leaves open whether a sandbox was made which ones have its name now: they may run, and bill.
+func (c *client) maybeMade(ctx context.Context, name any, err error) error {
+	var open *actions.UncertainError
+	want, named := name.(string)
+	if !errors.As(err, &open) {
+		return err
+	}
+	if !named {
+		return &actions.UncertainError{Err: fmt.Errorf("%w; look for a sandbox that is newer than this request: sandglass get sandboxes", open.Err)}
+	}
+	r, failed := c.send(ctx, http.MethodGet, "/sandbox", url.Values{"name": {want}, "limit": {"100"}}, nil)
+	if failed != nil || !r.ok() {
+		return &actions.UncertainError{Err: fmt.Errorf("%w; look whether %s was made: sandglass get sandboxes", open.Err, c.clean(want, 120))}
+	}
+	var ids []backend.Safe
+	for n := range r.data.Get("sandboxes").Elements() {
+		if at, _ := n.Get("name").Text(); at == want && len(ids) < mostNamed {
+			id, _ := n.Get("sandboxId").Text()
+			ids = append(ids, backend.Clean(id, 80))
+		}
+	}
+	if len(ids) == 0 {
+		return &actions.UncertainError{Err: fmt.Errorf("%w; no sandbox of the name %s is listed yet: look again before you repeat it", open.Err, c.clean(want, 120))}
+	}
+	return &actions.UncertainError{Err: fmt.Errorf("%w; of the name %s are listed: %s. Use the new one, or destroy it: it bills", open.Err, c.clean(want, 120), backend.Join(ids, ", "))}
 }
 
 // checkpoints names the disk checkpoints of an old sandbox: they may hold its files. Empty: it has none.

@@ -131,6 +131,17 @@ func (s *subjectView) reaped() Check {
 	return s.byRule(question{"reaped", "Does its platform remove it soon?", "its paused timeout"}, "reaped-soon")
 }
 
+// driverAlone reports whether the sandbox that the page is about fails on no plane but that of its driver.
+func (s *subjectView) driverAlone(d *Diagnosis) bool {
+	b := s.observedOne(d)
+	if b == nil {
+		return false
+	}
+	o, _ := b.Proved()
+	failed := o.Failed()
+	return len(failed) > 0 && !slices.ContainsFunc(failed, func(v backend.Verdict) bool { return v.Plane != backend.PlaneDriver })
+}
+
 // endPlatform concludes, and names the remedies: those that change least first. None in place is known for a mount or a
 // checkpoint that is gone.
 func (s *subjectView) endPlatform(d *Diagnosis) {
@@ -174,6 +185,12 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	wake := func() {
 		d.do("Wake it when its files can be listed: sandglass wake %s. The hub waits 120 s for the driver.", session)
 	}
+	driver := func() {
+		rescue()
+		wake()
+		d.do("Or restart its driver job by hand, if commands run. The vendor's command line stops the job and creates it again. Sandglass does not: the agent's work ends, and a recorded command runs again.")
+		replace()
+	}
 	region := s.ofRegion()
 	switch {
 	case region != nil:
@@ -212,6 +229,11 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Restore a named checkpoint by hand, if there is one. The vendor's command line does it. Sandglass does not: it overwrites what is left, and it is not proved that it cures.")
 		rescue()
 		replace()
+	case d.is("planes") && !d.is("commands") && !d.is("wake") && s.driverAlone(d):
+		d.conclude("No driver leads its session. On no other plane is it seen to fail.")
+		d.dont("Don't nudge it: a nudge is a command in the sandbox.")
+		save()
+		driver()
 	case d.is("commands"), d.is("planes") && !d.is("wake"):
 		d.conclude("Work does not begin in it.")
 		d.dont("Don't send more commands or nudges. Each may leave a queued record.")
@@ -227,10 +249,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.conclude("Its wake failed: no driver leads the session. Its files may still be there.")
 		d.dont("Don't nudge it: a nudge is a command in the sandbox.")
 		save()
-		rescue()
-		wake()
-		d.do("Or restart its driver job by hand, if commands run. The vendor's command line stops the job and creates it again. Sandglass does not: the agent's work ends, and a recorded command runs again.")
-		replace()
+		driver()
 	case d.is("transit"):
 		d.conclude("Its status does not go on. %s.", d.fact("transit"))
 		d.dont("Don't run commands in it.")

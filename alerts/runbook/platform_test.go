@@ -159,6 +159,28 @@ func TestNoProbeIsAdvisedInABrokenSandbox(t *testing.T) {
 	}
 }
 
+// TestADriverAloneIsNoStuckQueue: where only the driver is gone, the page does not say that work does not begin, and names the restart
+// of its job.
+func TestADriverAloneIsNoStuckQueue(t *testing.T) {
+	of := func(planes ...backend.Plane) Diagnosis {
+		var all []backend.Verdict
+		for _, p := range planes {
+			all = append(all, backend.Verdict{Plane: p, Outcome: backend.OutcomeFailed, Kind: backend.FailExecStuckQueued, At: before(time.Second), Passive: true})
+		}
+		w := world{sessions: []*backend.Session{session("s1", true)}, sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
+			b.Provider, b.Region, b.Reported = backend.Text("agentuity"), backend.Text("usc"), backend.Text("idle")
+			*b = *b.WithObserved(all)
+		})}}
+		return w.diagnose("contradiction", sbKey("b"))
+	}
+	if d := of(backend.PlaneDriver); !strings.Contains(d.Conclusion.String(), "No driver leads its session") || !slices.ContainsFunc(d.Do, func(s backend.Safe) bool { return strings.Contains(s.String(), "restart its driver job") }) {
+		t.Errorf("%s: %v", d.Conclusion, d.Do)
+	}
+	if d := of(backend.PlaneDriver, backend.PlaneQueue); !strings.Contains(d.Conclusion.String(), "Work does not begin in it") {
+		t.Errorf("with its queue: %s", d.Conclusion)
+	}
+}
+
 func TestTextOfAPlatform(t *testing.T) {
 	text := "## A\n\n- one\n  more <!-- cloudflare -->\n- two\n\nlines\nof it <!-- host -->\n\n### `k` <!-- cloudflare -->\n- Where: x\n\n### `l`\n- Where: y\n"
 	for at, want := range map[platform]string{

@@ -2,7 +2,6 @@ package agentuity
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,15 +25,9 @@ type decoder struct {
 	offset backend.Value[time.Duration] // the server's clock minus ours
 }
 
-// secretURL matches the addresses that are secrets themselves: who has one reads what a sandbox prints (L:utils/stream-url.ts).
-var secretURL = regexp.MustCompile(`(?i)https?://[a-z0-9.-]*streams?[-.][^\s"'<>]+`)
-
 const maskedURL = "‹masked›"
 
 func (d *decoder) cut(raw string, limit int) backend.Safe {
-	if strings.Contains(raw, "://") {
-		raw = secretURL.ReplaceAllString(raw, maskedURL)
-	}
 	return d.clean.Clean(raw, limit)
 }
 
