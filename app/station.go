@@ -185,11 +185,12 @@ func (s *Station) Poll(ctx context.Context) *fleet.State {
 	return s.Fleet.PollOnce(ctx)
 }
 
-// Observe reads the sources at their own pace until ctx ends. The Station cannot read again.
-func (s *Station) Observe(ctx context.Context) {
+// Observe reads the sources at their own pace for a while, and until each has answered, until longest or ctx ends. The Station
+// cannot read again.
+func (s *Station) Observe(ctx context.Context, while, longest time.Duration) {
 	s.started, s.samples = true, true
 	s.attend(s.Alerts.Attention()) // of the run before
-	s.Fleet.Run(ctx)
+	s.Fleet.RunFor(ctx, while, longest)
 }
 
 // attend tells the sources where attention is.

@@ -41,7 +41,7 @@ type oneShot struct {
 }
 
 func (o *oneShot) flags(cmd *cobra.Command) {
-	cmd.Flags().Var((*lasting)(&o.observe), "observe", "watch for this long before concluding, for example 30s; without it every source is read once")
+	cmd.Flags().Var((*lasting)(&o.observe), "observe", "watch for this long before concluding, for example 30s, and until each source has answered; without it every source is read once")
 	o.timeout = 55 * time.Second
 	cmd.Flags().Var((*lasting)(&o.timeout), "timeout", "give up on sources that have not answered after this long")
 }
@@ -127,9 +127,7 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 		p.removeLeft(ctx, x)
 	}
 	if o.observe > 0 {
-		watching, cancel := context.WithTimeout(ctx, o.observe)
-		x.Observe(watching)
-		cancel()
+		x.Observe(ctx, o.observe, o.timeout)
 	} else {
 		once, cancel := context.WithTimeout(ctx, o.timeout)
 		x.Poll(once)

@@ -77,3 +77,41 @@ func TestPollOnceTakesNoParts(t *testing.T) {
 		}
 	})
 }
+
+// A source gets its own deadline to answer for the first time, whatever short time is asked for; one that never answers ends as
+// timed out, and longest ends everything.
+func TestRunForWaitsForTheFirstAnswers(t *testing.T) {
+	for name, x := range map[string]struct {
+		slow           time.Duration // until the source answers
+		while, longest time.Duration
+		took           time.Duration
+		status         SourceStatus
+	}{
+		"a quick source": {slow: 10 * time.Millisecond, while: time.Second, longest: 55 * time.Second, took: time.Second, status: StatusOK},
+		"a slow link":    {slow: 8 * time.Second, while: time.Second, longest: 55 * time.Second, took: 8 * time.Second, status: StatusOK},
+		"no answer":      {slow: time.Hour, while: time.Second, longest: 55 * time.Second, took: 15 * time.Second, status: StatusDown},
+		"a short limit":  {slow: 8 * time.Second, while: time.Second, longest: 3 * time.Second, took: 3 * time.Second, status: StatusStarting},
+		"a long while":   {slow: 10 * time.Millisecond, while: 9 * time.Second, longest: 3 * time.Second, took: 9 * time.Second, status: StatusOK},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil)})
+			f.Add(&scripted{id: "s", do: func(ctx context.Context, _ int) (backend.Reading, error) {
+				select {
+				case <-time.After(x.slow):
+					return backend.Reading{}, nil
+				case <-ctx.Done():
+					return backend.Reading{}, ctx.Err()
+				}
+			}}, backend.SourceConfig{Kind: "test", Interval: 5 * time.Second, Deadline: 5 * time.Second})
+			f.RunFor(t.Context(), x.while, x.longest)
+			if took := time.Since(start); took < x.took || took > x.took+time.Second {
+				t.Errorf("%s: it took %s, want %s", name, took, x.took)
+			}
+			if s := f.State().Source("s").Status; s != x.status {
+				t.Errorf("%s: the source is %s", name, s)
+			}
+			synctest.Wait()
+		})
+	}
+}

@@ -140,6 +140,32 @@ func (f *Fleet) Run(ctx context.Context) {
 	}
 }
 
+// answeredEvery is how often RunFor looks whether a source has not answered yet.
+const answeredEvery = 50 * time.Millisecond
+
+// RunFor is Run for a while, and longer as long as a source has not answered once: its own deadline decides, and a slow link is no
+// outage. It ends after longest, or with ctx.
+func (f *Fleet) RunFor(ctx context.Context, while, longest time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, max(while, longest))
+	defer cancel()
+	f.opt.Spawn.Go("observe", func() {
+		defer cancel()
+		for wait := while; ; wait = answeredEvery {
+			t := time.NewTimer(wait)
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				t.Stop()
+				return
+			}
+			if !f.State().Starting() {
+				return
+			}
+		}
+	})
+	f.Run(ctx)
+}
+
 // waitForWork returns when a State is due, false when ctx ended.
 func (f *Fleet) waitForWork(ctx context.Context) bool {
 	pause := time.NewTimer(minBuild)
