@@ -8,7 +8,7 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// KeptOnPurpose finds what says that a sandbox is meant to outlive its session: a label that keeps it alive, or its
+// KeptOnPurpose finds what says that a sandbox is meant to outlive its session: a label that keeps it alive, its registry, or its
 // workspace's saved reference (shared, kept alive, or paused on exit; refs sources keep such members under their own
 // names). It returns whose words they are and the words; nil when nothing says so. How names are written does not
 // matter: keepAlive, keep-alive and keep_alive are one.
@@ -25,6 +25,14 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 		return nil, backend.Field{}
 	}
 	for _, h := range st.Sources {
+		for w := range st.Workspaces.Of(backend.KindWorkspace, h.Key.Source, b.Session) {
+			if !b.Workspace.IsZero() && w.Key.ID != b.Workspace {
+				continue
+			}
+			if f, kept := KeptAlive(w); kept {
+				return &w.Meta, f
+			}
+		}
 		for x := range st.Refs.Of(backend.KindRef, h.Key.Source, b.Session) {
 			if !x.Workspace.IsZero() && !b.Workspace.IsZero() && x.Workspace != b.Workspace {
 				continue
@@ -40,6 +48,16 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 		}
 	}
 	return nil, backend.Field{}
+}
+
+// KeptAlive finds what the registry says of keeping a workspace's sandbox alive.
+func KeptAlive(w *backend.Workspace) (backend.Field, bool) {
+	for _, f := range w.Extra {
+		if bareName(f.Name) == "keepalive" && f.Value.String() == "true" {
+			return f, true
+		}
+	}
+	return backend.Field{}, false
 }
 
 // bareName is a name without what its writers do differently.

@@ -59,6 +59,24 @@ func (r *capacity) pool(env *alerts.Env, h *fleet.SourceHealth, x *backend.Pool)
 	if !x.Rollout.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("rollout %s goes on: old and new instances run side by side", x.Rollout), Source: h.Key.Source, At: env.Display(at)})
 	}
+	if kept := keptIn(env, h.Key.Source, x.Name); kept > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s of %s: kept alive on purpose, never asleep until they are destroyed", plural(kept, "instance"), x.Name),
+			Value: backend.Known(float64(kept)), Unit: "instances", Source: h.Key.Source, At: env.Display(env.Now)})
+	}
 	v.Detail = v.Cause
 	return v
+}
+
+// keptIn counts the running sandboxes of an application of which something says that they are kept alive: they hold a place until
+// they are destroyed.
+func keptIn(env *alerts.Env, source string, application backend.Safe) (n int) {
+	for b := range env.State.Sandboxes.All() {
+		if b.Key.Source != source || b.Application != application || b.Class.Ended() {
+			continue
+		}
+		if by, _ := alerts.KeptOnPurpose(env.State, b); by != nil {
+			n++
+		}
+	}
+	return n
 }

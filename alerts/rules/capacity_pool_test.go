@@ -55,3 +55,22 @@ func TestCapacityOfAnApplicationOfAPlatform(t *testing.T) {
 	s.runsOf(func(*backend.Pool) {})
 	s.after(10 * time.Second).quiet(capacityRule)
 }
+
+// TestCapacityCountsWhatIsKeptAlive: a sandbox that never sleeps holds its place until it is destroyed.
+func TestCapacityCountsWhatIsKeptAlive(t *testing.T) {
+	s := begin(t, capacityRule)
+	s.source("docker", backend.InputContainers, backend.InputCapacity)
+	s.source("h", backend.InputRegistry)
+	s.health("docker", func(h *fleet.SourceHealth) {
+		h.Kind, h.Pools = "cloudflare", []backend.Pool{{ID: backend.MustID("app-1"), Name: backend.Text("agents"), Used: backend.Known(3), Limit: backend.Known(3), At: s.wall}}
+	})
+	for _, session := range []string{"a", "b", "c"} {
+		s.reads(session+"/box", reading{state: "open", provider: "cloudflare-sandbox", edit: func(w *backend.Workspace) {
+			w.Extra = []backend.Field{{Name: backend.Text("keepAlive"), Value: backend.Clean(map[string]string{"a": "true", "b": "false"}[session], 10)}}
+		}})
+		s.box(session, session, func(b *backend.Sandbox) {
+			b.Provider, b.Application = backend.Text("cloudflare"), backend.Text("agents")
+		})
+	}
+	wantEvidence(t, s.look().want(capacityRule, alerts.StateFiring), "1 instance of agents: kept alive on purpose, never asleep until they are destroyed")
+}

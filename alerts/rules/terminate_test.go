@@ -104,3 +104,33 @@ func TestTerminateDoesNotTakeASilentSessionForOver(t *testing.T) {
 		t.Errorf("%+v", a.Subjects)
 	}
 }
+
+// TestTerminateOfASandboxOfCloudflare, which its workspace joins to its session: what the workspace declares decides.
+func TestTerminateOfASandboxOfCloudflare(t *testing.T) {
+	ends := func(edit func(*backend.Workspace)) *story {
+		s := beginBoxes(t, terminateRule)
+		s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+		s.reads("a/box", reading{state: "open", attempt: time.Minute, success: time.Minute, provider: "cloudflare-sandbox", edit: edit})
+		s.box("c1", "a", func(b *backend.Sandbox) {
+			b.Provider, b.Workspace, b.JoinedBy = backend.Text("cloudflare"), backend.MustID("box"), backend.Text("the sandbox id of its workspace")
+		})
+		s.look().quiet(terminateRule)
+		s.rests("a")
+		return s.after(3 * time.Minute)
+	}
+	destroyed := ends(func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(true) })
+	if a := destroyed.want(terminateRule, alerts.StateFiring); a.Cause.String() != "it should have been destroyed when its session ended" {
+		t.Errorf("destroyOnClose: %s", a.Cause)
+	}
+	sleeps := ends(func(w *backend.Workspace) { w.SleepAfter = backend.Known(10 * time.Minute) })
+	if a := sleeps.want(terminateRule, alerts.StateFiring); a.Severity != alerts.SeverityInfo || a.Cause.String() != "it waits to fall asleep" {
+		t.Errorf("sleepAfter: %s %s", a.Severity, a.Cause)
+	}
+	if a := sleeps.after(12*time.Minute).want(terminateRule, alerts.StateFiring); a.Cause.String() != "it did not fall asleep when it was due" {
+		t.Errorf("overdue: %s", a.Cause)
+	}
+	ends(func(w *backend.Workspace) {
+		w.DestroyOnClose = backend.Known(true)
+		w.Extra = []backend.Field{{Name: backend.Text("keepAlive"), Value: backend.Text("true")}}
+	}).quiet(terminateRule)
+}

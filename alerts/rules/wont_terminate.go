@@ -209,6 +209,9 @@ func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *closing {
 		if x, ok := w.ShareAcrossSessions.Get(); ok && (!c.Shared.IsKnown() || x) {
 			c.Shared = w.ShareAcrossSessions
 		}
+		if _, kept := alerts.KeptAlive(w); kept { // its entry goes with its session
+			c.Shared = backend.Known(true)
+		}
 		if x, ok := w.SleepAfter.Get(); ok && x > c.SleepAfter.Or(0) && w.Provider.String() != "docker" { // an engine puts nothing to sleep
 			c.SleepAfter = w.SleepAfter
 		}

@@ -64,6 +64,7 @@ func (f *Folder) add(a *backend.Answer, now time.Time) {
 		r := *a.Reading
 		r.At = r.At.Add(-a.Load.BodyAge) // ages are those of the body
 		sortReading(&r)
+		f.store.joinNamed(&r)
 		f.proved.join(&r, f.store)
 		f.store.apply(&r)
 	}

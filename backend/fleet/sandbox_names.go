@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -10,11 +11,14 @@ import (
 // shortID is how many characters of an id container engines print.
 const shortID = 12
 
-// namesOf are what others may call a sandbox: its id, the short form of that, and its name.
+// namesOf are what others may call a sandbox: its id, the short form of that, its name, and the platform's id of its container.
 func namesOf(b *backend.Sandbox) []backend.ID {
 	raw := []string{b.Key.ID.Raw(), b.Name.String()}
 	if len(raw[0]) > shortID {
 		raw = append(raw, raw[0][:shortID])
+	}
+	if !b.Container.IsZero() {
+		raw = append(raw, b.Container.Raw())
 	}
 	var out []backend.ID
 	for _, r := range raw {
@@ -50,7 +54,7 @@ func (s *State) SandboxNamed(id backend.ID, provider backend.Safe) *backend.Sand
 		s = s.WithSandboxes(s.Sandboxes)
 	}
 	b := s.byName[id]
-	if b == nil || b.Key.ID != id && !provider.IsEmpty() && provider != b.Provider {
+	if b == nil || b.Key.ID != id && !provider.IsEmpty() && !SamePlatform(provider, b.Provider) {
 		return nil
 	}
 	return b
@@ -80,6 +84,9 @@ func (n *placeIndex) elsewhere(byName map[backend.ID]*backend.Sandbox) []labelle
 			}
 		}
 	}
+	slices.SortFunc(out, func(a, b labelledElsewhere) int {
+		return cmp.Or(a.named.Compare(b.named), a.id.Compare(b.id))
+	})
 	return out
 }
 
