@@ -129,7 +129,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 	case d.is("commands") && s.saysAgent() != nil && s.linkedRoot() != "":
 		d.conclude("Its working directory is a link, to %s. No command of its agent begins there: images of old SDKs cannot begin any.", backend.Clean(s.linkedRoot(), 200))
 		d.dont("Don't repair it: the link leads somewhere.")
-		d.do("Give it an image of a newer SDK, or a directory in place of the link.")
+		d.do("Give it an image of a newer SDK. Or replace the link by a directory.")
 		link()
 	case d.is("commands") && s.saysAgent() != nil && s.plainRan():
 		d.conclude("Its agent's log says that no command begins in it. A probe's command ran all the same: the line does not tell why.")
