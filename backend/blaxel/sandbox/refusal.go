@@ -54,6 +54,7 @@ func ReadRefusal(status int, h http.Header, body []byte) Refusal {
 	doc, err := wire.Parse(body)
 	if err != nil || doc.Root().Kind() != '{' {
 		r.plain(h, body)
+		r.Retryable = r.Code == CodeUnavailable
 		return r
 	}
 	root := doc.Root()
