@@ -12,6 +12,9 @@ type AgentState struct {
 	// Unnamed says that the state does not name its sandbox: the SDK takes the id out where it takes out the credentials of a mount.
 	Unnamed bool `json:"unnamed,omitempty"`
 
+	// Address is where the API of its sandbox answers, without a query; empty: the state does not say.
+	Address Safe `json:"address,omitzero"`
+
 	Image  Safe `json:"image,omitzero"`
 	Region Safe `json:"region,omitzero"`
 	// Memory is in MB; not applicable where the state names none.

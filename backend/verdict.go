@@ -100,6 +100,8 @@ type Verdict struct {
 	Passive bool `json:"passive,omitempty"`
 	// LastOK is when the plane was last proved to work; zero: not recorded. The merge fills it.
 	LastOK time.Time `json:"last_ok,omitzero"`
+	// Inside is what a probe read in the sandbox, of the control plane only. It is never changed.
+	Inside *Inside `json:"inside,omitempty"`
 	// Past says that the sandbox was started or made again since: it was found in its former life. The fold fills it.
 	Past bool `json:"past,omitempty"`
 }
@@ -144,6 +146,7 @@ func (v Verdict) bounded() Verdict {
 	} else {
 		v.Evidence = nil
 	}
+	v.Inside = v.Inside.bounded()
 	if v.Outcome == OutcomeOK && v.At.After(v.LastOK) {
 		v.LastOK = v.At
 	}

@@ -2,6 +2,7 @@ package refs
 
 import (
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ const (
 )
 
 // agentMembers are those of a state that agentState reads.
-var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "labels", "ttl", "pause_on_exit", "timeouts", "exposed_ports", "snapshot"}
+var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "labels", "ttl", "pause_on_exit", "timeouts", "exposed_ports", "snapshot", "sandbox_url"}
 
 // agentState reads the session state of an agent SDK. An error names the member that makes it invalid for the SDK too.
 func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, error) {
@@ -73,6 +74,10 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 		x.Root = backend.Text(agentRoot)
 	}
 	x.RootDefault = x.Root.String() == agentRoot
+	if u, err := url.Parse(text("/sandbox_url").String()); err == nil && u.Host != "" {
+		u.User, u.RawQuery, u.Fragment = nil, "", ""
+		x.Address = clean.Clean(u.String(), nameRunes)
+	}
 	if known && of.id != "" && !named {
 		if !of.loses {
 			return nil, n.Invalid("a state of type %s needs %s: without it its sandbox cannot be found", kind, of.id)

@@ -44,6 +44,7 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	if len(b.EnvNames) > 0 {
 		w.Field("environment", normal(backend.Join(b.EnvNames, " ").String()), dim("  names only"))
 	}
+	w.inside(b)
 	w.previews(b)
 	w.snapshots(b)
 	if !b.ReapedAt.IsZero() {

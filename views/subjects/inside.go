@@ -1,0 +1,99 @@
+package subjects
+
+import (
+	"strings"
+
+	"sandglass/backend"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// inside writes what a probe read in a sandbox.
+func (w *writer) inside(b *backend.Sandbox) {
+	o, _ := b.Observed.Get()
+	for _, v := range o.Verdicts {
+		if v.Inside != nil {
+			w.insideOf(v.Inside, v.Past)
+		}
+	}
+}
+
+func (w *writer) insideOf(x *backend.Inside, past bool) {
+	w.Head("Read by a probe")
+	when := backend.Age(w.f.Now.Sub(x.At)) + " ago"
+	if past {
+		when += ", before its restart"
+	}
+	w.Field("read", normal(when), dim("  the sandbox was awake then"))
+	w.text("root", x.Root)
+	if sees, known := x.AgentSees.Get(); known {
+		word := kit.Span{Tone: theme.Normal, Text: "running"}
+		if !sees {
+			word = kit.Span{Tone: theme.Warn, Text: "not running"}
+		}
+		w.Field("the agent sees", word, dim("  "+x.AgentWhy.String()))
+	} else {
+		w.Field("the agent sees", normal("not known"), dim("  "+x.AgentWhy.String()))
+	}
+	for i, p := range x.Processes {
+		w.process(label(i+1, "processes"), &p)
+	}
+	if x.More > 0 {
+		w.Field("", dim(backend.Counted(x.More, "more process", "more processes")+" that ended"))
+	}
+	for i, a := range x.Archives {
+		what := "being made"
+		if a.Restore {
+			what = "being unpacked"
+		}
+		changed := ""
+		if !a.ChangedAt.IsZero() {
+			changed = ", changed " + Clock(a.ChangedAt, w.f.Now)
+		}
+		w.Field(label(i+1, "left archives"), normal(a.Path.String()), dim("  "+backend.Bytes(a.Size)+", "+what+", session "+a.Session.String()+"…"+changed))
+	}
+	for i, m := range x.Mounts {
+		w.Field(label(i+1, "drives at"), normal(m.String()))
+	}
+	for i, u := range x.Owners {
+		w.Field(label(i+1, "files belong to"), normal(u.String()))
+	}
+	for i, part := range x.Unread {
+		w.Field(label(i+1, "could not be read"), normal(part.String()))
+	}
+}
+
+// process writes one process: whether it is over, not what its status is called, decides.
+func (w *writer) process(name string, p *backend.SandboxProcess) {
+	words := []string{p.Reported.String()}
+	if p.Class == backend.WorkRunning && p.Reported.String() != "running" {
+		words = append(words, "but it runs on")
+	}
+	if code, known := p.ExitCode.Get(); known {
+		words = append(words, backend.Textf("exit code %d", code).String())
+	} else if !p.EndedAt.IsZero() {
+		words = append(words, "its exit code is not told")
+	}
+	if !p.StartedAt.IsZero() {
+		words = append(words, "started "+Clock(p.StartedAt, w.f.Now))
+	}
+	if !p.EndedAt.IsZero() {
+		words = append(words, "ended "+Clock(p.EndedAt, w.f.Now))
+	}
+	if p.Restarts > 0 {
+		words = append(words, "restarted "+backend.Counted(p.Restarts, "time", "times"))
+	}
+	w.Field(name, normal(p.PID.String()+" "+p.Name.String()), dim("  "+strings.Join(words, ", ")))
+	w.Field("", normal(p.Command.String()))
+	if !p.WorkDir.IsEmpty() {
+		w.Field("", dim("in "+p.WorkDir.String()))
+	}
+	for _, out := range []struct {
+		name string
+		text backend.Safe
+	}{{"stdout", p.Stdout}, {"stderr", p.Stderr}, {"both, in no order", p.Merged}} {
+		if !out.text.IsEmpty() {
+			w.Field("", dim(out.name+": "+out.text.String()))
+		}
+	}
+}
