@@ -26,6 +26,10 @@ type AgentState struct {
 	Labels []Field         `json:"labels,omitempty"` // sorted by name
 	// PauseOnExit says that the end of the session keeps the sandbox; not applicable to kinds of sandboxes that have no such choice.
 	PauseOnExit Value[bool] `json:"pause_on_exit,omitzero"`
+	// PortsPublic says that the exposed ports open without a token; PortTTL is for how many seconds a token of a private one is good.
+	// Both are not applicable to kinds of sandboxes without such a choice.
+	PortsPublic Value[bool]    `json:"ports_public,omitzero"`
+	PortTTL     Value[float64] `json:"port_ttl_seconds,omitzero"`
 	// Timeouts are those of the SDK, in its own order, for kinds of sandboxes that have them.
 	Timeouts []AgentTimeout `json:"timeouts,omitempty"`
 }

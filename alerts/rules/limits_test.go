@@ -18,7 +18,7 @@ type limit struct {
 }
 
 // limits are the thresholds that decide whether a rule fires.
-var limits = slices.Concat(fleetLimits, stormLimits, intermittentLimits, causeLimits, contradictionLimits, platformLimits, sandboxLimits, lineLimits("tmpdir-close-failed", "persist-failed", "hydrate-failed"))
+var limits = slices.Concat(fleetLimits, stormLimits, intermittentLimits, causeLimits, contradictionLimits, platformLimits, expiringLimits, sandboxLimits, lineLimits("tmpdir-close-failed", "persist-failed", "hydrate-failed"))
 
 // withoutLimit are the rules of which one fact decides, and which.
 var withoutLimit = map[string]string{
@@ -26,6 +26,7 @@ var withoutLimit = map[string]string{
 	vanishedRule:    "a registry that was re-created, or a directory that is gone",
 	refRule:         "a reference and a container or version that disagree",
 	leakRule:        "two sessions in one place",
+	publicRule:      "an address that is public",
 	checkpointRule:  "the platform's refusal",
 	hostRestartRule: "a boot while it was watched",
 }

@@ -8,10 +8,13 @@ import (
 	"sandglass/backend"
 )
 
+// rulesOfPlatform are the rules about one fact of a cloud platform.
+var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring"}
+
 // ofPlatform reports whether the page is about sandboxes of a cloud platform, or sessions of its hub.
 func (s *subjectView) ofPlatform() bool {
 	for _, a := range s.led {
-		if slices.Contains([]string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon"}, a.Rule) {
+		if slices.Contains(rulesOfPlatform, a.Rule) {
 			return true
 		}
 	}
@@ -21,7 +24,7 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.sessionNeedsIt(),
 	}))}
 	s.endPlatform(&d)
 	return d
@@ -129,6 +132,18 @@ func (s *subjectView) transit() Check {
 
 func (s *subjectView) reaped() Check {
 	return s.byRule(question{"reaped", "Does its platform remove it soon?", "its paused timeout"}, "reaped-soon")
+}
+
+func (s *subjectView) expiring() Check {
+	return s.byRule(question{"expiring", "Does its platform remove it under a running session?", "its time to live"}, "sandbox-expiring")
+}
+
+func (s *subjectView) open() Check {
+	return s.byRule(question{"open", "Is an address of it open to the internet?", "its previews"}, "public-preview")
+}
+
+func (s *subjectView) token() Check {
+	return s.byRule(question{"token", "Does a token of its private addresses end or lack?", "the tokens of its previews"}, "preview-token-expiring")
 }
 
 // driverAlone reports whether the sandbox that the page is about fails on no plane but that of its driver.
@@ -261,6 +276,24 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.dont("Don't let it sleep on if its files are needed.")
 		d.do("Resume it: sandglass resume %s (bills it from then on)", name)
 		d.do("Rescue its files then: sandglass rescue %s", name)
+	case d.is("expiring"):
+		d.NoReset = backend.Safe{}
+		d.conclude("Its platform removes it soon. A session runs on it, and its files go with it.")
+		d.dont("Don't count on use to keep it: most limits count from creation.")
+		d.do("Save its files: sandglass rescue %s. Or let the agent save its workspace.", name)
+		d.do("Or make its life longer by hand. The vendor's command line can, where the platform allows it.")
+	case d.is("token"):
+		d.NoReset = backend.Safe{}
+		d.conclude("A private address of it cannot be opened soon, or now.")
+		d.dont("Don't make the address public to cure it.")
+		d.do("Let the agent ask for the address again. It makes a new token.")
+		d.do("Read which address it is: sandglass why %s", name)
+	case d.is("open"):
+		d.NoReset = backend.Safe{}
+		d.conclude("An address of it opens without a token.")
+		d.dont("Don't send the address on: it is the only secret.")
+		d.do("Read which port it is: sandglass why %s", name)
+		d.do("If it should be private: set exposed_port_public to false. Let the agent ask for the address again. Remove the open one with the vendor's command line.")
 	case d.is("resume"):
 		d.conclude("Its newest resume may be unfinished. %s.", d.fact("resume"))
 		d.dont("Don't take its status for health.")
@@ -288,6 +321,12 @@ func ruleOfPlatform(a *alerts.Alert) []string {
 		return []string{"transit"}
 	case "reaped-soon":
 		return []string{"reaped"}
+	case "sandbox-expiring":
+		return []string{"expiring"}
+	case "public-preview":
+		return []string{"open"}
+	case "preview-token-expiring":
+		return []string{"token"}
 	}
 	return nil
 }

@@ -18,12 +18,13 @@ type agentBackend struct {
 	loses    bool   // the SDK takes the id out of a state when it takes out the credentials of a mount
 	pauses   bool   // it can be kept at the end of its session; false where the state does not say
 	timeouts bool   // it has the timeouts below
+	previews bool   // its exposed ports are public or private
 }
 
 var agentBackends = map[string]agentBackend{
 	"unix_local": {},
 	"docker":     {id: "container_id", loses: true},
-	"blaxel":     {id: "sandbox_name", pauses: true, timeouts: true},
+	"blaxel":     {id: "sandbox_name", pauses: true, timeouts: true, previews: true},
 	"e2b":        {id: "sandbox_id"},
 	"modal":      {id: "sandbox_id", loses: true},
 	"daytona":    {id: "sandbox_id"},
@@ -50,7 +51,7 @@ const (
 )
 
 // agentMembers are those of a state that agentState reads.
-var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "labels", "ttl", "pause_on_exit", "timeouts", "exposed_ports", "snapshot", "sandbox_url"}
+var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "labels", "ttl", "pause_on_exit", "exposed_port_public", "exposed_port_url_ttl_s", "timeouts", "exposed_ports", "snapshot", "sandbox_url"}
 
 // agentState reads the session state of an agent SDK. An error names the member that makes it invalid for the SDK too.
 func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, error) {
@@ -69,7 +70,8 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	kind, _ := n.Get("type").Text()
 	of, known := agentBackends[kind]
 	x := &backend.AgentState{Root: text("/manifest/root"), Snapshot: text("/snapshot/type"), Image: text("/image"), Region: text("/region"), TTL: text("/ttl"),
-		SnapshotID: d.id(n, []string{"/snapshot/id"}), Memory: backend.NotApplicable[int](), PauseOnExit: backend.NotApplicable[bool]()}
+		SnapshotID: d.id(n, []string{"/snapshot/id"}), Memory: backend.NotApplicable[int](), PauseOnExit: backend.NotApplicable[bool](),
+		PortsPublic: backend.NotApplicable[bool](), PortTTL: backend.NotApplicable[float64]()}
 	if x.Root.IsEmpty() {
 		x.Root = backend.Text(agentRoot)
 	}
@@ -98,6 +100,23 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 			return nil, v.Invalid("want pause_on_exit as true or false")
 		}
 		x.PauseOnExit = backend.Known(on) // without the key the SDK deletes the sandbox
+	}
+	if of.previews {
+		x.PortsPublic, x.PortTTL = backend.Known(true), backend.Known(3600.0) // the SDK's own
+		if v := n.Get("exposed_port_public"); v.Exists() && !v.IsNull() {
+			on, ok := v.Bool()
+			if !ok {
+				return nil, v.Invalid("want exposed_port_public as true or false")
+			}
+			x.PortsPublic = backend.Known(on)
+		}
+		if v := n.Get("exposed_port_url_ttl_s"); v.Exists() && !v.IsNull() {
+			f, ok := v.Float()
+			if !ok {
+				return nil, v.Invalid("want exposed_port_url_ttl_s as a number of seconds")
+			}
+			x.PortTTL = backend.Known(f)
+		}
 	}
 	for v := range n.Get("exposed_ports").Elements() {
 		if f, ok := v.Float(); ok && f == math.Trunc(f) && f > 0 && f < 1<<16 && len(x.Ports) < maxPorts {

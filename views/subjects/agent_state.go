@@ -56,6 +56,11 @@ func (w *writer) agentState(r *backend.Ref) {
 	if len(ports) > 0 {
 		w.Field("exposed ports", normal(strings.Join(ports, " ")))
 	}
+	if public, ok := x.PortsPublic.Get(); ok && public {
+		w.Field("port addresses", normal("public"), dim("  they open without a token"))
+	} else if ok {
+		w.Field("port addresses", normal("private"), dim("  a token opens them for "+seconds(x.PortTTL.Or(0))))
+	}
 	if on, ok := x.PauseOnExit.Get(); ok && on {
 		w.Field("pause on exit", normal("yes"), dim("  the end of the session keeps the sandbox"))
 	} else if ok {

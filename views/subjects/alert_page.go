@@ -103,6 +103,9 @@ func meanings() map[string]string {
 		"hammered-and-failing":    "each use fails",
 		"misclassified-transient": "retried in vain",
 		"reaped-soon":             "the platform removes it soon",
+		"preview-token-expiring":  "a private address cannot be opened",
+		"public-preview":          "an address opens without a token",
+		"sandbox-expiring":        "the platform removes it soon",
 		"registry-not-published":  "no route lists its workspaces",
 		"wont-terminate":          "a sandbox runs without a session",
 	}

@@ -1,0 +1,257 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+const (
+	expiringRule = "sandbox-expiring"
+	publicRule   = "public-preview"
+	tokenRule    = "preview-token-expiring"
+)
+
+// beginExpiring is a sandbox of a platform on which a session runs, and what the platform tells of its end and addresses.
+func beginExpiring(t testing.TB, edit func(*story, *backend.Sandbox)) *story {
+	s := beginCloud(t, expiringRule, publicRule, tokenRule)
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) { edit(s, b) })
+	return s.look()
+}
+
+func ends(after time.Duration) func(*story, *backend.Sandbox) {
+	return func(s *story, b *backend.Sandbox) {
+		b.CreatedAt, b.ExpiresAt, b.ExpiresBy = backend.Known(s.wall.Add(-24*time.Hour)), s.wall.Add(after), backend.Text("its ttl of 26h from creation")
+	}
+}
+
+// opens is a private address with tokens that end after these times.
+func opens(after ...time.Duration) func(*story, *backend.Sandbox) {
+	return func(s *story, b *backend.Sandbox) {
+		p := backend.Preview{Name: backend.Text("port-3000"), Port: backend.Known(3000), Public: backend.Known(false), Expires: backend.NotApplicable[time.Time](), TokensAt: s.wall}
+		for _, d := range after {
+			p.Tokens = append(p.Tokens, backend.PreviewToken{Name: backend.Text("token-1"), Expires: backend.Known(s.wall.Add(d)), Expired: backend.Known(d <= 0)})
+		}
+		b.Previews, b.PreviewsAt = []backend.Preview{p}, s.wall
+	}
+}
+
+func public(control bool) func(*story, *backend.Sandbox) {
+	return func(s *story, b *backend.Sandbox) {
+		b.Previews, b.PreviewsAt = []backend.Preview{{Name: backend.Text("port-3000"), Port: backend.Known(3000), Public: backend.Known(true), Control: control,
+			Expires: backend.Known(s.wall.Add(time.Hour))}}, s.wall
+	}
+}
+
+var expiringLimits = []limit{
+	{expiringRule, func(t *testing.T, at bool) *story {
+		return beginExpiring(t, ends(2*time.Hour)).after(short(time.Hour, at))
+	}},
+	{expiringRule, func(t *testing.T, at bool) *story { // a short life: its last quarter
+		return beginExpiring(t, func(s *story, b *backend.Sandbox) {
+			b.CreatedAt, b.ExpiresAt = backend.Known(s.wall), s.wall.Add(40*time.Minute)
+		}).after(short(30*time.Minute, at))
+	}},
+	{tokenRule, func(t *testing.T, at bool) *story {
+		s := beginExpiring(t, opens(30*time.Minute, time.Hour))
+		s.after(50 * time.Minute)
+		return s.after(short(time.Minute, at))
+	}},
+}
+
+func TestSandboxExpiringFires(t *testing.T) {
+	s := beginExpiring(t, ends(30*time.Minute))
+	a := s.want(expiringRule, alerts.StateFiring)
+	wantEvidence(t, a, "coder-session: its ttl of 26h from creation ends at 12:30:00Z, and session "+cloudSession+" runs")
+	if a.Severity != alerts.SeverityWarning || !strings.Contains(a.Cause.String(), "a session runs on it") {
+		t.Errorf("%s %s", a.Severity, a.Cause)
+	}
+	s.hub(cloudSession, cloudBox, func(x *backend.Session) { x.Running = backend.Known(false) })
+	s.after(30 * time.Second)
+	for _, a := range s.alerts(expiringRule) {
+		if a.State != alerts.StateResolved {
+			t.Errorf("its session ended, and it is %s", a.State)
+		}
+	}
+}
+
+// TestSandboxExpiringByItsPausedTimeout: what removes it first counts, and one alert is told for one removal.
+func TestSandboxExpiringByItsPausedTimeout(t *testing.T) {
+	s := beginExpiring(t, func(s *story, b *backend.Sandbox) {
+		ends(50*time.Minute)(s, b)
+		b.Class, b.ReapedAt = backend.SandboxAsleep, s.wall.Add(20*time.Minute)
+	})
+	a := s.want(expiringRule, alerts.StateFiring)
+	wantEvidence(t, a, "its paused timeout ends at 12:20:00Z")
+	if r := s.want(reapedRule, alerts.StateFiring); r.InhibitedBy != a.ID {
+		t.Errorf("the removal is told twice: %+v", r)
+	}
+}
+
+// TestSandboxExpiringDoesNotFire: without an end, without a session that runs, and where nobody tells whether one does.
+func TestSandboxExpiringDoesNotFire(t *testing.T) {
+	for name, do := range map[string]func(*story, *backend.Sandbox){
+		"no end is told": func(*story, *backend.Sandbox) {},
+		"its end is far": ends(30 * time.Hour),
+		"it is removed":  func(s *story, b *backend.Sandbox) { ends(time.Minute)(s, b); b.Class = backend.SandboxRemoving },
+		"its session is over": func(s *story, b *backend.Sandbox) {
+			ends(time.Minute)(s, b)
+			s.hub(cloudSession, cloudBox, func(x *backend.Session) { x.Running = backend.Known(false) })
+		},
+		"its session is silent": func(s *story, b *backend.Sandbox) {
+			ends(time.Minute)(s, b)
+			s.hub(cloudSession, cloudBox, func(x *backend.Session) { x.Running = backend.Unknown[bool]() })
+		},
+		"no session is known": func(s *story, b *backend.Sandbox) { ends(time.Minute)(s, b); b.Session = backend.ID{} },
+		"no list of sessions": func(s *story, b *backend.Sandbox) {
+			ends(time.Minute)(s, b)
+			delete(s.sessions, cloudKey(backend.KindSession, cloudSession))
+		},
+	} {
+		t.Run(name, func(t *testing.T) { beginExpiring(t, do).quiet(expiringRule) })
+	}
+}
+
+// TestSandboxExpiringFindsItsSessionByTheSavedState: a sandbox without a label is the one that a saved state names.
+func TestSandboxExpiringFindsItsSessionByTheSavedState(t *testing.T) {
+	edit := func(s *story, b *backend.Sandbox) { ends(time.Minute)(s, b); b.Session = backend.ID{} }
+	s := beginExpiring(t, edit)
+	s.quiet(expiringRule)
+	s.stateOn(cloudBox, s.wall, nil)
+	s.after(time.Minute/2).want(expiringRule, alerts.StateFiring)
+	s = beginExpiring(t, edit)
+	s.stateOn(cloudBox, s.wall.Add(-25*time.Hour), nil) // of a former sandbox of that name
+	s.after(time.Minute / 2).quiet(expiringRule)
+}
+
+// stateOn saves the state of an agent SDK that names a sandbox.
+func (s *story) stateOn(box string, saved time.Time, edit func(*backend.AgentState)) {
+	x := &backend.AgentState{Root: backend.Text("/workspace"), RootDefault: true}
+	if edit != nil {
+		edit(x)
+	}
+	k := backend.Key{Kind: backend.KindRef, Source: "refs", Parent: backend.MustID(cloudSession), ID: backend.MustID("workspace")}
+	s.refs = append(s.refs, &backend.Ref{Meta: backend.Meta{Key: k, ReadAt: s.wall}, Session: k.Parent, Sandbox: backend.MustID(box), SavedAt: backend.Known(saved), Agent: x})
+	s.delta.Changed = append(s.delta.Changed, k)
+}
+
+func TestSandboxExpiringColdStartGapRestart(t *testing.T) {
+	for rule, edit := range map[string]func(*story, *backend.Sandbox){expiringRule: ends(30 * time.Minute), publicRule: public(false), tokenRule: opens(5 * time.Minute)} {
+		s := beginExpiring(t, edit)
+		s.every(10*time.Second, 2*time.Minute, nil)
+		first := s.want(rule, alerts.StateFiring).ID
+		s.down("cloud", "connection refused")
+		s.after(time.Minute).want(rule, alerts.StateHeld)
+		s.up("cloud")
+		s.cloudBox(cloudBox, nil)
+		if a := s.after(time.Second).want(rule, alerts.StateFiring); a.ID != first {
+			t.Errorf("%s: another alert after the gap", rule)
+		}
+		s.restart()
+		if a := s.look().want(rule, alerts.StateFiring); a.ID != first {
+			t.Errorf("%s: another alert after a restart", rule)
+		}
+	}
+}
+
+func TestPublicPreviewFires(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		severity alerts.Severity
+		says     string
+		do       func(*story, *backend.Sandbox)
+	}{
+		{"an open port", alerts.SeverityInfo, "port 3000, preview port-3000, until 13:00:00Z", public(false)},
+		{"said to be open", alerts.SeverityInfo, "its saved state says public", func(s *story, b *backend.Sandbox) {
+			public(false)(s, b)
+			s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) { x.PortsPublic = backend.Known(true) })
+		}},
+		{"said to be private", alerts.SeverityWarning, "its saved state says private", func(s *story, b *backend.Sandbox) {
+			public(false)(s, b)
+			s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) { x.PortsPublic = backend.Known(false) })
+		}},
+		{"its own API", alerts.SeverityWarning, "port 3000", public(true)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := beginExpiring(t, c.do)
+			a := s.want(publicRule, alerts.StateFiring)
+			if wantEvidence(t, a, c.says); a.Severity != c.severity {
+				t.Errorf("severity %s, want %s", a.Severity, c.severity)
+			}
+			s.every(20*time.Second, time.Hour, func() { s.cloudBox(cloudBox, nil) })
+			for _, a := range s.alerts(publicRule) {
+				if a.State == alerts.StateFiring {
+					t.Errorf("the address ended, and it fires")
+				}
+			}
+		})
+	}
+}
+
+func TestPublicPreviewDoesNotFire(t *testing.T) {
+	for name, do := range map[string]func(*story, *backend.Sandbox){
+		"private":  opens(time.Hour),
+		"not read": func(s *story, b *backend.Sandbox) { public(false)(s, b); b.PreviewsAt = time.Time{} },
+		"not told": func(s *story, b *backend.Sandbox) {
+			public(false)(s, b)
+			b.Previews[0].Public = backend.Unknown[bool]()
+		},
+		"over": func(s *story, b *backend.Sandbox) { public(false)(s, b); b.Previews[0].Expires = backend.Known(s.wall) },
+		"gone": func(s *story, b *backend.Sandbox) { public(false)(s, b); b.Class = backend.SandboxExited },
+	} {
+		t.Run(name, func(t *testing.T) { beginExpiring(t, do).quiet(publicRule) })
+	}
+}
+
+func TestPreviewTokenFires(t *testing.T) {
+	for says, do := range map[string]func(*story, *backend.Sandbox){
+		"no token opens":                  opens(),
+		"each token of its private":       opens(-time.Hour, -time.Minute),
+		"the token of its private addres": opens(-time.Hour, 9*time.Minute),
+	} {
+		s := beginExpiring(t, do)
+		s.want(tokenRule, alerts.StatePending) // a moment passes between an address and its token
+		if a := s.after(time.Minute).want(tokenRule, alerts.StateFiring); !strings.Contains(a.Cause.String(), says) {
+			t.Errorf("%s: %s", says, a.Cause)
+		}
+	}
+}
+
+func TestPreviewTokenDoesNotFire(t *testing.T) {
+	for name, do := range map[string]func(*story, *backend.Sandbox){
+		"a good one":      opens(-time.Hour, time.Hour),
+		"tokens not read": func(s *story, b *backend.Sandbox) { opens()(s, b); b.Previews[0].TokensAt = time.Time{} },
+		"an end not told": func(s *story, b *backend.Sandbox) {
+			opens(time.Minute)(s, b)
+			b.Previews[0].Tokens[0].Expires = backend.Unknown[time.Time]()
+		},
+		"public":           public(false),
+		"it may be public": func(s *story, b *backend.Sandbox) { opens()(s, b); b.Previews[0].Public = backend.Unknown[bool]() },
+		"a credential":     func(s *story, b *backend.Sandbox) { opens(time.Minute)(s, b); b.Previews[0].Control = true },
+		"no session":       func(s *story, b *backend.Sandbox) { opens()(s, b); b.Session = backend.ID{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := beginExpiring(t, do)
+			s.every(20*time.Second, 3*time.Minute, nil).quiet(tokenRule)
+		})
+	}
+}
+
+// TestStateOnTakesTheNewest: of two states that name a sandbox the newer one tells of it.
+func TestStateOnTakesTheNewest(t *testing.T) {
+	s := beginCloud(t)
+	s.stateOn(cloudBox, s.wall.Add(-time.Minute), func(x *backend.AgentState) { x.PortsPublic = backend.Known(false) })
+	s.refs[0].Key.ID = backend.MustID("other")
+	s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) { x.PortsPublic = backend.Known(true) })
+	st := s.state()
+	if r := st.StateOn(st.Sandbox(cloudKey(backend.KindSandbox, cloudBox))); r == nil || !r.Agent.PortsPublic.Or(false) {
+		t.Errorf("state %+v", r)
+	}
+	if r := (&fleet.State{}).StateOn(&backend.Sandbox{}); r != nil {
+		t.Errorf("an empty fleet has a state: %+v", r)
+	}
+}

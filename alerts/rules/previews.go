@@ -1,0 +1,187 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// PublicOptions are the keys of `[rules.public-preview]`.
+type PublicOptions struct{ Common }
+
+func publicDefaults() *PublicOptions {
+	return &PublicOptions{common(alerts.SeverityInfo)}
+}
+
+func (o *PublicOptions) build() (alerts.Rule, error) {
+	return &publicPreview{dueBase(&o.Common, "public-preview")}, nil
+}
+
+type publicPreview struct{ cloudDue }
+
+// Judge looks for addresses of a sandbox that open without a credential.
+func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.Judged() || !onPlatform(b) || b.PreviewsAt.IsZero() {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if b.Class.Ended() || b.Class == backend.SandboxRemoving {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	state := env.State.StateOn(b)
+	private := state != nil && state.Agent.PortsPublic.IsKnown() && !state.Agent.PortsPublic.Or(true)
+	severity := alerts.SeverityInfo
+	cause := backend.Text("a port of it can be opened from the internet without a token")
+	var told backend.Safe
+	var next time.Time
+	for _, p := range b.Previews {
+		if !p.Public.Or(false) || over(env, p.Expires) {
+			continue
+		}
+		if end, known := p.Expires.Get(); known {
+			next = sooner(next, env.Ours(end))
+		}
+		if severity == alerts.SeverityInfo && private {
+			severity, cause = alerts.SeverityWarning, backend.Text("a port of it is open to the internet, and its saved state says private")
+		}
+		if p.Control {
+			severity, cause = alerts.SeverityWarning, backend.Text("its own API is open to the internet: files, commands and terminals")
+		}
+		if told.IsEmpty() {
+			told = preview(env, &p)
+		}
+	}
+	if told.IsEmpty() {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	v := r.due(env, b, cause.String(), cause, env.Ours(b.PreviewsAt))
+	v.Severity, v.Detail, v.Recheck = severity, told, sooner(recheckOf(env, b.Key), next)
+	if state != nil {
+		if on, known := state.Agent.PortsPublic.Get(); known {
+			v.Detail = backend.Textf("%s; its saved state says %s", told, publicWord(on))
+		}
+	}
+	return v
+}
+
+func publicWord(on bool) backend.Safe {
+	if on {
+		return backend.Text("public")
+	}
+	return backend.Text("private")
+}
+
+// Evidence is each open address.
+func (r *publicPreview) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	return append(r.cloudDue.Evidence(env, a, oldest), details(env, a)...)
+}
+
+// preview names an address: its port, its name, and how long it lives.
+func preview(env *alerts.Env, p *backend.Preview) backend.Safe {
+	text := backend.Textf("preview %s", p.Name)
+	if port, known := p.Port.Get(); known {
+		text = backend.Textf("port %d, %s", port, text)
+	}
+	switch end, known := p.Expires.Get(); {
+	case known:
+		text = backend.Textf("%s, until %s", text, env.Clock(env.Ours(end)))
+	case p.Expires.IsNotApplicable():
+		text = backend.Textf("%s, without an end", text)
+	}
+	return text
+}
+
+// sooner is the earlier of two times; zero is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// over reports whether a time is known and has passed.
+func over(env *alerts.Env, v backend.Value[time.Time]) bool {
+	end, known := v.Get()
+	return known && !env.Now.Before(env.Ours(end))
+}
+
+// TokenOptions are the keys of `[rules.preview-token-expiring]`.
+type TokenOptions struct {
+	Common
+	Before backend.Duration `toml:"before" doc:"time until the newest token of a private address ends"`
+}
+
+func tokenDefaults() *TokenOptions {
+	o := &TokenOptions{Common: common(alerts.SeverityWarning), Before: backend.Duration(10 * time.Minute)}
+	o.For = backend.Duration(time.Minute) // an address is there a moment before its token
+	return o
+}
+
+func (o *TokenOptions) build() (alerts.Rule, error) {
+	return &previewToken{dueBase(&o.Common, "preview-token-expiring"), o.Before.Std()}, positive("before", o.Before)
+}
+
+type previewToken struct {
+	cloudDue
+	before time.Duration
+}
+
+// Judge looks whether the private addresses of a sandbox on which a session runs can be opened, and how long yet.
+func (r *previewToken) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.Judged() || !onPlatform(b) || b.PreviewsAt.IsZero() {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if b.Class.Ended() || b.Class == backend.SandboxRemoving {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	var next time.Time
+	for _, p := range b.Previews {
+		if p.Control || p.Public.Or(true) || p.TokensAt.IsZero() || over(env, p.Expires) {
+			continue
+		}
+		from, says := r.token(env, &p)
+		if says.IsEmpty() || env.Now.Before(from) {
+			next = sooner(next, from)
+			continue
+		}
+		s, v := liveOn(env, b)
+		if s == nil {
+			return v
+		}
+		v = r.due(env, b, says.String(), says, from)
+		v.Session, v.Tenant, v.Detail, v.Recheck = s.Key.ID, s.Tenant, preview(env, &p), recheckOf(env, b.Key)
+		return v
+	}
+	if next.IsZero() {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	return waitsUntil(next)
+}
+
+// token is what is wrong with the tokens of a private address, and from when on; empty: nothing is, as far as is known.
+func (r *previewToken) token(env *alerts.Env, p *backend.Preview) (from time.Time, says backend.Safe) {
+	if len(p.Tokens) == 0 {
+		return env.Ours(p.TokensAt), backend.Text("a session runs on it, and no token opens its private address")
+	}
+	var last time.Time
+	for _, t := range p.Tokens {
+		end, known := t.Expires.Get()
+		if !known && !t.Expired.Or(false) {
+			return time.Time{}, backend.Safe{} // it has no end, or none that is told
+		}
+		if known && env.Ours(end).After(last) {
+			last = env.Ours(end)
+		}
+	}
+	if !env.Now.Before(last) {
+		return last, backend.Text("a session runs on it, and each token of its private address has ended")
+	}
+	return last.Add(-r.before), backend.Text("a session runs on it, and the token of its private address ends soon")
+}
+
+// Evidence is each address.
+func (r *previewToken) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	return append(r.cloudDue.Evidence(env, a, oldest), details(env, a)...)
+}

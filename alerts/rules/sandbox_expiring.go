@@ -1,0 +1,116 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// ExpiringOptions are the keys of `[rules.sandbox-expiring]`.
+type ExpiringOptions struct {
+	Common
+	Before backend.Duration `toml:"before" doc:"time until the platform removes it; at most a quarter of its whole life"`
+}
+
+func expiringDefaults() *ExpiringOptions {
+	return &ExpiringOptions{Common: common(alerts.SeverityWarning), Before: backend.Duration(time.Hour)}
+}
+
+func (o *ExpiringOptions) build() (alerts.Rule, error) {
+	r := &sandboxExpiring{dueBase(&o.Common, "sandbox-expiring"), o.Before.Std()}
+	r.meta.Inhibits = []alerts.Inhibition{{Rules: []string{"reaped-soon"}}}
+	return r, positive("before", o.Before)
+}
+
+type sandboxExpiring struct {
+	cloudDue
+	before time.Duration
+}
+
+// Judge looks when the platform removes a sandbox on which a session runs.
+func (r *sandboxExpiring) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.Judged() || !onPlatform(b) {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	end, by := removal(b)
+	if end.IsZero() || b.Class.Ended() || b.Class == backend.SandboxRemoving {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	end = env.Ours(end)
+	before := r.before
+	if made, known := b.CreatedAt.Get(); known {
+		if life := end.Sub(env.Time(&b.Meta, backend.Known(made))); life > 0 {
+			before = min(before, life/4)
+		}
+	}
+	from := end.Add(-before)
+	if env.Now.Before(from) {
+		return waitsUntil(from)
+	}
+	s, v := liveOn(env, b)
+	if s == nil {
+		return v
+	}
+	says := backend.Text("a session runs on it, and its platform removes it soon")
+	v = r.due(env, b, "sandbox expiring", says, from)
+	v.Session, v.Tenant, v.Recheck = s.Key.ID, s.Tenant, recheckOf(env, b.Key)
+	v.Detail = backend.Textf("%s ends at %s, and session %s runs", by, env.Clock(end), s.Key.ID.Safe())
+	return v
+}
+
+// Evidence is what the platform reports, and what removes it.
+func (r *sandboxExpiring) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	out := r.cloudDue.Evidence(env, a, oldest)
+	return append(out, details(env, a)...)
+}
+
+// details are what is told of each subject of an alert.
+func details(env *alerts.Env, a *alerts.Alert) (out []alerts.Evidence) {
+	for _, x := range a.Subjects[:min(len(a.Subjects), maxListed)] {
+		if b := env.Sandbox(x.Key); b != nil && !x.Detail.IsEmpty() {
+			out = append(out, alerts.Evidence{Text: backend.Textf("%s: %s", called(b), x.Detail), Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})
+		}
+	}
+	return out
+}
+
+// removal is when a platform removes a sandbox, by the limit that is met first; zero: not told, or never.
+func removal(b *backend.Sandbox) (end time.Time, by backend.Safe) {
+	end, by = b.ExpiresAt, b.ExpiresBy
+	if by.IsEmpty() {
+		by = backend.Text("its time to live")
+	}
+	if at := b.ReapedAt; !at.IsZero() && b.Class == backend.SandboxAsleep && (end.IsZero() || at.Before(end)) {
+		return at, backend.Text("its paused timeout")
+	}
+	return end, by
+}
+
+// liveOn is the session that is known to run on a sandbox. Without one it is nil, and the verdict says what is known.
+func liveOn(env *alerts.Env, b *backend.Sandbox) (*backend.Session, alerts.Verdict) {
+	none := waitsUntil(recheckOf(env, b.Key)) // a session begins without its sandbox changing
+	id := env.State.SessionOn(b)
+	if id.IsZero() {
+		return nil, none
+	}
+	for _, h := range env.HomesOf(b.Key.Source) {
+		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: id})
+		if s == nil {
+			continue
+		}
+		if o, why, gap := env.Gap(h.Key.Source); gap {
+			none.Outcome, none.Why = o, why
+			return nil, none
+		}
+		if s.Stale {
+			none.Outcome, none.Why = alerts.SourceError, backend.Textf("its session could not be read: %s", s.StaleWhy)
+			return nil, none
+		}
+		if s.Running.Or(false) || s.ListedRunning.Or(false) {
+			return s, alerts.Verdict{}
+		}
+	}
+	return nil, none
+}
