@@ -37,6 +37,9 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 			if !x.Workspace.IsZero() && !b.Workspace.IsZero() && x.Workspace != b.Workspace {
 				continue
 			}
+			if x.Agent != nil && x.Agent.PauseOnExit.Or(false) {
+				return &x.Meta, backend.Field{Name: backend.Text("pause_on_exit"), Value: backend.Text("true")}
+			}
 			for _, f := range x.Extra {
 				switch bareName(f.Name) {
 				case "pauseonexit", "keepalive", "shareacrosssessions", "shared":

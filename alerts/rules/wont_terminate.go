@@ -16,18 +16,19 @@ type TerminateOptions struct {
 	Grace       backend.Duration `toml:"grace" doc:"how long a sandbox may run after its session's end; the close timeout where that is longer"`
 	Cold        backend.Duration `toml:"cold" doc:"the same if the session was over when Sandglass started"`
 	Gone        backend.Duration `toml:"gone" doc:"how long a sandbox may run whose session is in no list"`
+	Kept        backend.Duration `toml:"kept" doc:"how long a sandbox that its saved state keeps may run after its session's end, where its platform puts what rests to sleep"`
 	CostPerHour float64          `toml:"cost_per_hour" doc:"cost of one running sandbox per hour, in your currency; 0: not shown"`
 }
 
 func terminateDefaults() *TerminateOptions {
-	return &TerminateOptions{Common: common(alerts.SeverityWarning), Grace: backend.Duration(2 * time.Minute), Cold: backend.Duration(30 * time.Second), Gone: backend.Duration(10 * time.Minute)}
+	return &TerminateOptions{Common: common(alerts.SeverityWarning), Grace: backend.Duration(2 * time.Minute), Cold: backend.Duration(30 * time.Second), Gone: backend.Duration(10 * time.Minute), Kept: backend.Duration(time.Hour)}
 }
 
 func (o *TerminateOptions) build() (alerts.Rule, error) {
-	r := &wontTerminate{base: o.base("wont-terminate", backend.KindSandbox, backend.InputContainers, backend.InputContainers), grace: o.Grace.Std(), cold: o.Cold.Std(), gone: o.Gone.Std(), cost: o.CostPerHour}
+	r := &wontTerminate{base: o.base("wont-terminate", backend.KindSandbox, backend.InputContainers, backend.InputContainers), grace: o.Grace.Std(), cold: o.Cold.Std(), gone: o.Gone.Std(), kept: o.Kept.Std(), cost: o.CostPerHour}
 	r.meta.Window = fleet.WindowSpan
 	return r, cmp.Or(
-		positive("gone", o.Gone),
+		positive("gone", o.Gone), positive("kept", o.Kept),
 		refuse(o.CostPerHour < 0, "cost_per_hour", "must not be negative"),
 	)
 }
@@ -58,8 +59,8 @@ type closing struct {
 type wontTerminate struct {
 	base
 	remembers[terminateNote]
-	grace, cold, gone time.Duration
-	cost              float64
+	grace, cold, gone, kept time.Duration
+	cost                    float64
 }
 
 // Blind says for which containers nothing tells whether they are to end with their sessions.
@@ -77,6 +78,11 @@ func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.S
 	if !homes || st.Sandboxes.Len() == 0 {
 		return backend.Safe{}, false
 	}
+	for x := range st.Refs.All() {
+		if x.Agent != nil && x.Agent.PauseOnExit.IsKnown() {
+			return backend.Safe{}, false
+		}
+	}
 	looked := 0
 	for w := range st.Workspaces.All() {
 		if w.DestroyOnClose.IsKnown() || w.SleepAfter.IsKnown() || w.ShareAcrossSessions.IsKnown() {
@@ -93,8 +99,20 @@ func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.S
 func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	note := alerts.NoteAs[terminateNote](known)
 	b, ok := e.(*backend.Sandbox)
-	if !ok || !b.IsSandbox || b.Session.IsZero() {
+	if !ok || !b.IsSandbox {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	pause := pauseOf(env, b)
+	if b.Session.IsZero() {
+		session := env.State.SessionOn(b)
+		switch {
+		case session.IsZero() && onPlatform(b): // a saved state may name it later
+			return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&terminateNote{}), Recheck: recheckOf(env, b.Key)}
+		case session.IsZero():
+			return alerts.Verdict{Outcome: alerts.NotApplicable}
+		}
+		c := *b
+		c.Session, b = session, &c
 	}
 	homes := env.HomesOf(b.Key.Source)
 	if len(homes) == 0 {
@@ -104,7 +122,11 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	case backend.SandboxRunning, backend.SandboxRestarting, backend.SandboxRemoving, backend.SandboxDead:
 	case backend.SandboxUnknown:
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its state has no known meaning"), Note: known}
-	case backend.SandboxCreated, backend.SandboxPaused, backend.SandboxAsleep, backend.SandboxExited:
+	case backend.SandboxAsleep:
+		if !pause.IsKnown() || pause.Or(true) {
+			return alerts.Verdict{Outcome: alerts.False}
+		} // the end of its session should have deleted it
+	case backend.SandboxCreated, backend.SandboxPaused, backend.SandboxExited:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	again := recheckOf(env, b.Key)
@@ -133,7 +155,7 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if at := closeTimedOut(env, b); at.After(n.Ran) && at.Before(n.Over) && (end.session == nil || at.After(env.Time(&end.session.Meta, end.session.StartedAt))) {
 		n.Over = at // what closed was over by then: a console that starts later need not wait for it once more
 	}
-	return r.over(env, b, end, &n, again)
+	return r.over(env, b, end, pause, &n, again)
 }
 
 // sessionEnd is what is known of the session behind a sandbox.
@@ -251,7 +273,7 @@ func declaredClosing(s *backend.Session, name backend.ID) *closing {
 }
 
 // over judges a sandbox whose session does not run.
-func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd, n *terminateNote, again time.Time) alerts.Verdict {
+func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd, pause backend.Value[bool], n *terminateNote, again time.Time) alerts.Verdict {
 	unlisted := n.Unlisted
 	n.Unlisted = end.session == nil
 	c := n.Closing
@@ -271,6 +293,13 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	}
 	due := n.Over.Add(max(grace, c.Timeout.Or(0)))
 	switch {
+	case pause.Or(false) && !b.Power.IsEmpty() && b.Class == backend.SandboxRunning:
+		if due = n.Over.Add(r.kept); env.Now.Before(due) {
+			return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: sooner(again, due)}
+		}
+		v.Cause, v.Severity = backend.Text("it is kept after its session, and something keeps it from falling asleep"), alerts.SeverityInfo
+	case pause.IsKnown() && !pause.Or(true) && (end.session != nil || !n.Ran.IsZero()):
+		v.Cause = backend.Text("it leaked: the end of its session deletes it, its saved state says")
 	case c.Shared.Or(false) || keptOnPurpose(env, b):
 		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
 	case c.Destroys.Or(false):
@@ -305,6 +334,14 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Recheck = earlierOf(again, due)
 	}
 	return v
+}
+
+// pauseOf is what the saved state of an agent SDK says of the end of a sandbox's session: true keeps it, false deletes it.
+func pauseOf(env *alerts.Env, b *backend.Sandbox) (pause backend.Value[bool]) {
+	if x := env.State.StateOn(b); x != nil {
+		return x.Agent.PauseOnExit
+	}
+	return pause
 }
 
 // timeLeft writes how long a sandbox still waits; the last minute has no seconds, which would change with every look.

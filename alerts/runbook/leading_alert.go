@@ -170,6 +170,8 @@ func runsOn(cause string) []string {
 		return []string{"over", "close-timeout"}
 	case strings.Contains(cause, "should have been destroyed"):
 		return []string{"over", "destroy-on-close"}
+	case strings.Contains(cause, "it leaked"):
+		return []string{"over", "destroy-on-close"}
 	}
 	return []string{"over"}
 }

@@ -126,6 +126,15 @@ func (s *subjectView) destroysOnClose() Check {
 			return q.no(s.from(&w.Meta), "destroyOnClose is off for %s: it is meant to stay until it sleeps", w.Key.Safe())
 		}
 	}
+	for _, sb := range s.sandboxes {
+		if x := s.State.StateOn(sb); x != nil {
+			if pause, known := x.Agent.PauseOnExit.Get(); known && !pause {
+				return q.yes(s.from(&x.Meta), "its saved state %s does not say pause_on_exit: the end of its session deletes it", x.Key.Safe())
+			} else if known {
+				return q.no(s.from(&x.Meta), "its saved state %s says pause_on_exit: it is kept", x.Key.Safe())
+			}
+		}
+	}
 	return q.unsure("destroyOnClose is not declared; the framework's default is off")
 }
 

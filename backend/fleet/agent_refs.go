@@ -1,24 +1,61 @@
 package fleet
 
-import "sandglass/backend"
+import (
+	"strings"
 
-// StateOn is the newest saved state of an agent SDK that names a sandbox, nil: none does. One that was saved before the sandbox was
-// made is of another sandbox.
-func (s *State) StateOn(b *backend.Sandbox) *backend.Ref {
-	var found *backend.Ref
+	"sandglass/backend"
+)
+
+// agentIndex finds the saved states of agent SDKs by what they name.
+type agentIndex struct {
+	states map[backend.Key]*backend.Ref
+	// digits are the sessions by the first digits of their ids; zero where two begin so.
+	digits map[string]backend.ID
+}
+
+// indexAgents reads the references of a State that knows its sandboxes by name.
+func indexAgents(s *State) *agentIndex {
+	x := &agentIndex{map[backend.Key]*backend.Ref{}, map[string]backend.ID{}}
 	for r := range s.Refs.All() {
-		if r.Agent == nil || r.Sandbox.IsZero() || s.SandboxNamed(r.Sandbox, r.Provider) != b {
+		if r.Agent == nil {
+			continue
+		}
+		if id := strings.ReplaceAll(r.Session.Raw(), "-", ""); len(id) >= sessionDigits {
+			if other, taken := x.digits[id[:sessionDigits]]; !taken {
+				x.digits[id[:sessionDigits]] = r.Session
+			} else if other != r.Session {
+				x.digits[id[:sessionDigits]] = backend.ID{}
+			}
+		}
+		b := s.SandboxNamed(r.Sandbox, r.Provider)
+		if b == nil || r.Sandbox.IsZero() {
 			continue
 		}
 		saved, known := r.SavedAt.Get()
 		if made, is := b.CreatedAt.Get(); known && is && MadeAfter(made, saved) {
 			continue
 		}
-		if found == nil || saved.After(found.SavedAt.Or(found.FirstSeen)) {
-			found = r
+		if old := x.states[b.Key]; old == nil || saved.After(old.SavedAt.Or(old.FirstSeen)) {
+			x.states[b.Key] = r
 		}
 	}
-	return found
+	return x
+}
+
+func (s *State) agentRefs() *agentIndex {
+	if s.agents != nil {
+		return s.agents
+	}
+	return indexAgents(s)
+}
+
+// StateOn is the newest saved state of an agent SDK that names a sandbox, nil: none does. One that was saved before the sandbox was
+// made is of another sandbox.
+func (s *State) StateOn(b *backend.Sandbox) *backend.Ref {
+	if s.Refs.Len() == 0 {
+		return nil
+	}
+	return s.agentRefs().states[b.Key]
 }
 
 // SessionOn is the session of a sandbox: the one that it is joined to, else that of the state which names it, else the one with whose

@@ -71,6 +71,7 @@ func (s *State) Followed() *State {
 	}
 	c := *s
 	c.byName = indexByName(s.Sandboxes)
+	c.agents = indexAgents(&c)
 	c.sharing, c.elsewhere, c.providers = n.publish(), n.elsewhere(c.byName), p.publish()
 	return &c
 }

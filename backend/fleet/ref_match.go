@@ -136,21 +136,19 @@ func (s *State) AgentSession(b *backend.Sandbox) (session backend.ID, digits str
 	if digits = agentDigits(b.Name.String()); digits == "" {
 		return session, ""
 	}
-	for r := range s.Refs.All() {
-		if r.Agent != nil && strings.HasPrefix(strings.ReplaceAll(r.Session.Raw(), "-", ""), digits) {
-			if !session.IsZero() && session != r.Session {
-				return backend.ID{}, digits // two sessions begin so
-			}
-			session = r.Session
-		}
+	if s.Refs.Len() == 0 {
+		return session, digits
 	}
-	return session, digits
+	return s.agentRefs().digits[digits], digits
 }
+
+// sessionDigits is how many digits of a session's id the SDK puts into the name of its sandbox.
+const sessionDigits = 12
 
 // agentDigits are the first digits of the session in a name that the SDK gives: agents- and 12 of them.
 func agentDigits(name string) string {
 	digits, is := strings.CutPrefix(name, "agents-")
-	if _, err := hex.DecodeString(digits); !is || len(digits) != 12 || err != nil || digits != strings.ToLower(digits) {
+	if _, err := hex.DecodeString(digits); !is || len(digits) != sessionDigits || err != nil || digits != strings.ToLower(digits) {
 		return ""
 	}
 	return digits

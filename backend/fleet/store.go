@@ -20,6 +20,7 @@ type store struct {
 	log            *changeLog
 	bySession      map[backend.ID][]*backend.Sandbox
 	byName         map[backend.ID]*backend.Sandbox
+	agents         *agentIndex
 	elsewhere      []labelledElsewhere
 	observes       bool // something was observed of a sandbox
 	versionTracker *versionTracker
@@ -214,8 +215,11 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 		Number: s.number, Wall: wall, Mono: mono, LongestOperation: s.longest, Reach: s.reach, Sources: health,
 		Delta: Delta{Changed: unique(s.changed), Gone: s.gone, Series: s.series}, Events: s.events,
 	}
+	named := s.agents == nil
 	for i, t := range s.kinds {
-		if moved := t.publish(st); moved && kinds[i].kind == backend.KindSandbox {
+		moved := t.publish(st)
+		named = named || moved && (kinds[i].kind == backend.KindSandbox || kinds[i].kind == backend.KindRef)
+		if moved && kinds[i].kind == backend.KindSandbox {
 			s.bySession, s.byName = indexBySession(st.Sandboxes), indexByName(st.Sandboxes)
 			s.observes = observesAny(st.Sandboxes)
 			s.placeIndex.touched = true
@@ -226,6 +230,10 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	}
 	st.Windows, st.Day, st.MemoryHistory, st.sandboxes = s.windows, s.day, s.memoryHistory, s.bySession
 	st.byName, st.elsewhere = s.byName, s.elsewhere
+	if named {
+		s.agents = indexAgents(st)
+	}
+	st.agents = s.agents
 	observes := s.observes
 	st.observes = &observes
 	st.forgotten, st.ended = s.forgotten, s.ended

@@ -112,6 +112,8 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"the file system is read-only", "file system readonly"},
 	{"the agent's user may not write there", "root not writable"},
 	{"the file system is full", "file system is full"},
+	{"it leaked: the end of its session deletes it", "leaked"},
+	{"something keeps it from falling asleep", "kept awake"},
 	{"it should have been destroyed when its session ended", "not destroyed at end"},
 	{"closing it ran into its deadline", "close was abandoned"},
 	{"it waits to fall asleep", "waits to fall asleep"},
