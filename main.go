@@ -6,6 +6,7 @@ import (
 
 	"sandglass/actions"
 	agentuityact "sandglass/actions/agentuity"
+	blaxelact "sandglass/actions/blaxel"
 	cloudflareact "sandglass/actions/cloudflare"
 	dockeract "sandglass/actions/docker"
 	"sandglass/actions/operator"
@@ -44,5 +45,5 @@ func kinds() []backend.SourceKind {
 
 // effects are what this program can do, by kind of source.
 func effects() []actions.Kind {
-	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind(), agentuityact.Kind(), cloudflareact.Kind()}
+	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind(), agentuityact.Kind(), cloudflareact.Kind(), blaxelact.Kind()}
 }

@@ -95,6 +95,10 @@ type Params struct {
 	Image string `json:"image,omitempty"`
 	// Beside is the raw id of the suspect sandbox that prove is compared with; empty: none.
 	Beside string `json:"beside,omitempty"`
+	// Process is the pid or the name of what stop-process and kill-process act on; empty: the only one that runs.
+	Process string `json:"process,omitempty"`
+	// Token is what revoke-token removes, as PREVIEW/TOKEN; empty: the only one.
+	Token string `json:"token,omitempty"`
 }
 
 // Candidate is one target as it was just read.

@@ -40,3 +40,22 @@ func Gone(t Target, issued time.Time, s *fleet.State) Verdict {
 	}
 	return Verdict{ResultVerified, backend.Text("its source lists it no longer")}
 }
+
+// SandboxEnded waits until a reading shows that a sandbox ended or is listed no more.
+type SandboxEnded struct{}
+
+// Verify judges by later readings.
+func (SandboxEnded) Verify(t Target, issued time.Time, s *fleet.State) Verdict {
+	b := s.Sandbox(t.Key)
+	switch {
+	case b == nil:
+		return Gone(t, issued, s)
+	case !s.ReadAt(&b.Meta).After(issued):
+		return Verdict{Result: ResultAccepted, Why: backend.Text("it was not read since")}
+	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead:
+		return Verdict{Result: ResultVerified, Why: backend.Textf("it is reported %s", b.Reported)}
+	case b.Class == backend.SandboxUnknown:
+		return Verdict{Result: ResultAccepted, Why: backend.Text("whether it runs is not shown by a reading")}
+	}
+	return Verdict{Result: ResultAccepted, Why: backend.Textf("it is still reported %s", b.Reported)}
+}

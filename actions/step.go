@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -64,4 +65,45 @@ func (r *Run) step(i int, s Step) {
 		done.Steps = append(slices.Clip(done.Steps), s)
 		p.Lines[i].Done, p.Lines[i].Text = done, backend.Textf("%s %s", s.Name, backend.Clean(string(s.Result), 20))
 	})
+}
+
+// StepsOf are verdicts as the steps of a result, in the order of the planes that are given. hint says of a plane why it was not
+// tried.
+func StepsOf(found []backend.Verdict, planes []backend.Plane, hint func(backend.Plane) backend.Safe) []Step {
+	o := backend.Observation{Verdicts: backend.MergeVerdicts(found)}
+	var out []Step
+	for _, plane := range planes {
+		v, tried := o.Of(plane)
+		s := Step{Name: backend.Clean(plane.String(), 40), Plane: plane, Result: StepNotTried, Said: v.What}
+		if !tried {
+			s.Said = hint(plane)
+		}
+		switch {
+		case !tried:
+		case v.Outcome == backend.OutcomeOK:
+			s.Result, s.Took = StepOK, v.Took
+		case v.Outcome == backend.OutcomeFailed:
+			s.Result, s.Took = StepFailed, v.Took
+		case v.Outcome == backend.OutcomeUnknown:
+			s.Result, s.Took = StepUnknown, v.Took
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// SandboxSteps are those of a sandbox without a queue and a driver.
+func SandboxSteps(found []backend.Verdict) []Step {
+	return StepsOf(found, backend.Planes()[:4], func(backend.Plane) backend.Safe { return backend.Safe{} })
+}
+
+// Concluded is what a probe came to. One in which nothing of the sandbox worked or failed proves nothing, which is an error.
+func Concluded(found []backend.Verdict) (Done, error) {
+	done := Done{Observed: found, Steps: SandboxSteps(found)}
+	o := backend.Observation{Verdicts: backend.MergeVerdicts(found)}
+	done.Text = o.What()
+	if done.Proved = len(o.Failed()) > 0 || !o.StatusOnly(); !done.Proved {
+		return done, fmt.Errorf("it proved nothing: %s", done.Text)
+	}
+	return done, nil
 }

@@ -22,6 +22,10 @@ const (
 	Clean   Verb = "clean"
 	Purge   Verb = "purge" // ends the grace period of a cleaned directory
 	Undo    Verb = "undo"  // puts a cleaned directory back
+
+	StopProcess Verb = "stop-process" // asks one process in a sandbox to end
+	KillProcess Verb = "kill-process"
+	RevokeToken Verb = "revoke-token" // of a private preview
 )
 
 // Gesture is how a plan is confirmed.

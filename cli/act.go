@@ -123,7 +123,11 @@ configuration.`
 
 // verbCommand is the command of one of Sandglass's own verbs.
 func (p *Program) verbCommand(s *shared, verb actions.Verb, short string) *cobra.Command {
-	a := &acting{words: []string{string(verb)}, verbs: []actions.Verb{verb}}
+	return p.commandOf(s, &acting{words: []string{string(verb)}, verbs: []actions.Verb{verb}}, short)
+}
+
+func (p *Program) commandOf(s *shared, a *acting, short string) *cobra.Command {
+	verb := a.verbs[0]
 	cmd := &cobra.Command{
 		Use:   string(verb) + " SELECTOR...",
 		Short: short,
@@ -138,7 +142,8 @@ func (p *Program) verbCommand(s *shared, verb actions.Verb, short string) *cobra
 // verbTargets are the kinds that Sandglass's own verbs act on.
 var verbTargets = map[actions.Verb]backend.Kind{actions.Reset: backend.KindWorkspace, actions.Clean: backend.KindTmpdir, actions.Destroy: backend.KindSandbox,
 	actions.Stop: backend.KindSandbox, actions.Pause: backend.KindSandbox, actions.Resume: backend.KindSandbox, actions.Repair: backend.KindSandbox, actions.Probe: backend.KindSandbox,
-	actions.Prove: backend.KindSource, actions.Rescue: backend.KindSandbox, actions.Wake: backend.KindSession, actions.Replace: backend.KindSandbox}
+	actions.Prove: backend.KindSource, actions.Rescue: backend.KindSandbox, actions.Wake: backend.KindSession, actions.Replace: backend.KindSandbox,
+	actions.StopProcess: backend.KindSandbox, actions.KillProcess: backend.KindSandbox, actions.RevokeToken: backend.KindSandbox}
 
 // kind is the name of the rows that the command acts on; empty: they can be of any kind.
 func (a *acting) kind() string {
@@ -160,6 +165,9 @@ func (p *Program) actingCommands(s *shared) []*cobra.Command {
 		p.verbCommand(s, actions.Rescue, "Save the files of sandboxes that can still be read"),
 		p.verbCommand(s, actions.Wake, "Have the hub resume sessions and their drivers"),
 		p.verbCommand(s, actions.Replace, "Make new sandboxes configured like old ones, which stay"),
+		p.processCommand(s, actions.StopProcess, "Ask one process in a sandbox to end"),
+		p.processCommand(s, actions.KillProcess, "Kill one process in a sandbox"),
+		p.revokeCommand(s),
 		p.probeCommand(s, "Run a harmless command in sandboxes, to see whether any command runs"),
 		p.proveCommand(s),
 		p.cleanCommand(s),

@@ -19,7 +19,7 @@ var mayImport = []struct {
 	pkg   string
 	allow []string
 }{
-	{"demo", []string{"demo/agentuity", "demo/cloudflare"}},
+	{"demo", []string{"demo/agentuity", "demo/blaxel", "demo/cloudflare"}},
 	{"demo/...", nil},
 	{"config", []string{"backend"}},
 	{"backend", nil},
@@ -41,6 +41,7 @@ var mayImport = []struct {
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend", "backend/lockfile"}},
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
+	{"actions/blaxel", []string{"backend", "backend/fleet", "backend/wire", "backend/blaxel/sandbox", "actions"}},
 	{"actions/cloudflare", []string{"backend", "backend/fleet", "backend/wire", "backend/cloudflare/bridge", "actions"}},
 	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "backend/run", "backend/workdir", "actions", "actions/audit"}},
 	{"internal/skip", nil}, // of tests

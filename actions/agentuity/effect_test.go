@@ -334,7 +334,7 @@ func TestOtherOrders(t *testing.T) {
 	if _, err = w.do(actions.Rescue, "idle"); err == nil || !strings.Contains(err.Error(), "its mount is gone") {
 		t.Errorf("rescue without a mount: %v", err)
 	}
-	if left, _ := os.ReadDir(filepath.Join(w.state, rescueDir)); len(left) != 1 {
+	if left, _ := os.ReadDir(filepath.Join(w.state, "rescue")); len(left) != 1 {
 		t.Errorf("%d archives are left", len(left))
 	}
 	w.set("GET /fs/download/"+boxID, 500, `{"message":"Internal Server Error"}`)

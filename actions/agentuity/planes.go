@@ -44,28 +44,13 @@ func (c *client) verified(ctx context.Context, t actions.Target, accepted backen
 
 // steps are verdicts as the steps of a result.
 func steps(found []backend.Verdict, planes ...backend.Plane) []actions.Step {
-	o := backend.Observation{Verdicts: backend.MergeVerdicts(found)}
-	var out []actions.Step
-	for _, plane := range planes {
-		v, tried := o.Of(plane)
-		s := actions.Step{Name: backend.Clean(plane.String(), 40), Plane: plane, Result: actions.StepNotTried, Said: v.What}
-		switch {
-		case !tried && plane == backend.PlaneExec:
-			s.Said = backend.Text("the platform records each command; a probe runs one")
-		case !tried && plane == backend.PlaneRead:
-			s.Said = backend.Text("the platform records each read of a file")
-		case !tried && plane == backend.PlaneDriver:
-			s.Said = backend.Text("the Hub tells it: each poll reads it")
-		case tried && v.Outcome == backend.OutcomeOK:
-			s.Result, s.Took = actions.StepOK, v.Took
-		case tried && v.Outcome == backend.OutcomeFailed:
-			s.Result, s.Took = actions.StepFailed, v.Took
-		case tried && v.Outcome == backend.OutcomeUnknown:
-			s.Result, s.Took = actions.StepUnknown, v.Took
-		}
-		out = append(out, s)
-	}
-	return out
+	return actions.StepsOf(found, planes, func(p backend.Plane) backend.Safe {
+		return map[backend.Plane]backend.Safe{
+			backend.PlaneExec:   backend.Text("the platform records each command; a probe runs one"),
+			backend.PlaneRead:   backend.Text("the platform records each read of a file"),
+			backend.PlaneDriver: backend.Text("the Hub tells it: each poll reads it"),
+		}[p]
+	})
 }
 
 // control asks for the status of a sandbox until it is live, at most for some time.

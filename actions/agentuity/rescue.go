@@ -10,29 +10,19 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/wire"
 )
 
-// rescueDir is the directory of archives, below the state directory.
-const rescueDir = "rescue"
-
 // rescue downloads the home directory of a sandbox into an archive that only its owner can read.
 func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (actions.Done, error) {
-	dir := filepath.Join(c.factory.state, rescueDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return actions.Done{}, fmt.Errorf("nothing was read: %w", err)
-	}
-	name := fmt.Sprintf("%s-%s.tar.gz", fileName(t.Key.ID.Raw()), c.now().UTC().Format("20060102T150405.000000Z"))
-	file := filepath.Join(dir, name)
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := actions.NewRescueFile(c.factory.state, t.Key.ID.Raw(), c.now())
 	if err != nil {
 		return actions.Done{}, fmt.Errorf("nothing was read: %w", err)
 	}
+	file := f.Name()
 	size, err := c.download(ctx, t.Key.ID, f)
 	files, note := 0, backend.Safe{}
 	if err == nil {
@@ -59,7 +49,7 @@ func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (action
 
 // singly reads the files one by one after the platform's archive failed.
 func (c *client) singly(ctx context.Context, id backend.ID, f *os.File, why error) (size int64, saved int, note backend.Safe, err error) {
-	saved, lost, err := c.copyFiles(ctx, id, f)
+	saved, lost, err := actions.CopyTree(ctx, files{c, id}, c.factory.source.Directory(), f, int64(c.factory.opt.RescueLimit), c.now)
 	if err != nil {
 		return 0, 0, backend.Safe{}, errors.Join(why, err)
 	}
@@ -128,14 +118,4 @@ func (c *client) download(ctx context.Context, id backend.ID, to *os.File) (int6
 		return 0, errors.New("the platform sent an empty archive")
 	}
 	return size, nil
-}
-
-// fileName is an id as a part of a file name.
-func fileName(id string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '-'
-	}, id[:min(len(id), 100)])
 }

@@ -3,12 +3,10 @@ package cloudflare
 import (
 	"context"
 	"errors"
-	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/cloudflare/bridge"
-	"sandglass/backend/fleet"
 )
 
 // destroy removes a sandbox. The bridge answers 204 also when the removal failed: only what lists it can show the result.
@@ -71,23 +69,4 @@ func (c *client) ended(ctx context.Context, done actions.Done, id string) action
 			return done
 		}
 	}
-}
-
-// endedVerifier waits until a reading shows that a sandbox ended or is listed no more.
-type endedVerifier struct{}
-
-// Verify judges by later readings.
-func (endedVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
-	b := s.Sandbox(t.Key)
-	switch {
-	case b == nil:
-		return actions.Gone(t, issued, s)
-	case !s.ReadAt(&b.Meta).After(issued):
-		return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Text("it was not read since")}
-	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead:
-		return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("it is reported %s", b.Reported)}
-	case b.Class == backend.SandboxUnknown:
-		return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Text("nothing here shows whether it runs: operator routes would")}
-	}
-	return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Textf("it is still reported %s", b.Reported)}
 }

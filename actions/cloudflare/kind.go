@@ -109,7 +109,7 @@ func (f *factory) part(v actions.Verb) (actions.Part, bool) {
 	case actions.Destroy:
 		do, p.Longest = (*client).destroy, longest
 		if f.ops.Prefix == "" {
-			p.Verifier = endedVerifier{}
+			p.Verifier = actions.SandboxEnded{}
 		}
 	default:
 		return actions.Part{}, false

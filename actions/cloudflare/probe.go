@@ -3,7 +3,6 @@ package cloudflare
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"strings"
 
 	"sandglass/actions"
@@ -31,38 +30,8 @@ func (c *client) probe(ctx context.Context, t actions.Target, id string) (action
 	return x.concluded()
 }
 
-// concluded is the result. A probe in which nothing of the sandbox worked or failed proves nothing.
-func (x *examination) concluded() (actions.Done, error) {
-	done := actions.Done{Observed: x.found, Steps: steps(x.found)}
-	o := backend.Observation{Verdicts: backend.MergeVerdicts(x.found)}
-	done.Text = o.What()
-	if done.Proved = len(o.Failed()) > 0 || !o.StatusOnly(); !done.Proved {
-		return done, fmt.Errorf("it proved nothing: %s", done.Text)
-	}
-	return done, nil
-}
-
-// steps are verdicts as the steps of a result.
-func steps(found []backend.Verdict) []actions.Step {
-	o := backend.Observation{Verdicts: backend.MergeVerdicts(found)}
-	var out []actions.Step
-	for _, plane := range backend.Planes() {
-		v, tried := o.Of(plane)
-		s := actions.Step{Name: backend.Clean(plane.String(), 40), Plane: plane, Result: actions.StepNotTried, Said: v.What}
-		switch {
-		case !tried && (plane == backend.PlaneQueue || plane == backend.PlaneDriver):
-			continue // it has none
-		case v.Outcome == backend.OutcomeOK:
-			s.Result, s.Took = actions.StepOK, v.Took
-		case v.Outcome == backend.OutcomeFailed:
-			s.Result, s.Took = actions.StepFailed, v.Took
-		case v.Outcome == backend.OutcomeUnknown:
-			s.Result, s.Took = actions.StepUnknown, v.Took
-		}
-		out = append(out, s)
-	}
-	return out
-}
+// concluded is the result.
+func (x *examination) concluded() (actions.Done, error) { return actions.Concluded(x.found) }
 
 // examine runs true without a session; if that works, lists and reads; if not, tries a new session to tell why.
 func (c *client) examine(ctx context.Context, id string, runs bool) *examination {

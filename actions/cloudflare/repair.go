@@ -20,7 +20,7 @@ const relink = `if [ -L /workspace ] && [ ! -e /workspace ]; then rm -- /workspa
 // repair makes a missing /workspace again. It looks first, as a probe does, and acts only on the fault that the plan saw.
 func (c *client) repair(ctx context.Context, t actions.Target, id string) (actions.Done, error) {
 	before := c.examine(ctx, id, fact(t, factRuns) == runsYes)
-	observed := actions.Done{Observed: before.found, Steps: steps(before.found)}
+	observed := actions.Done{Observed: before.found, Steps: actions.SandboxSteps(before.found)}
 	switch {
 	case before.exec.Outcome == backend.OutcomeOK:
 		return observed, &actions.ChangedError{What: backend.Text("commands run in /workspace: there is nothing to repair")}

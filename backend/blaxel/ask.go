@@ -43,11 +43,8 @@ func (s *Source) get(ctx context.Context, route, path string, query url.Values) 
 	if len(query) > 0 {
 		to += "?" + query.Encode()
 	}
-	h := http.Header{"X-Blaxel-Workspace": {s.opt.Workspace}}
-	if s.opt.APIVersion != "" {
-		h.Set("Blaxel-Version", s.opt.APIVersion)
-	}
-	resp, err := s.client.Get(ctx, wire.Request{URL: to, Route: s.opt.URL + route, Header: h})
+	site := s.Site()
+	resp, err := s.client.Get(ctx, wire.Request{URL: to, Route: s.opt.URL + route, Header: site.Header()})
 	if err != nil {
 		return nil, s.failed(err)
 	}

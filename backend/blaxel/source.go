@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/blaxel/sandbox"
 	"sandglass/backend/wire"
 )
 
@@ -91,6 +92,15 @@ func (s *Source) ID() string { return s.deps.ID }
 
 // Close ends idle connections.
 func (s *Source) Close() error { return s.client.Close() }
+
+// Site is the workspace, for what acts on its sandboxes.
+func (s *Source) Site() sandbox.Site {
+	site := sandbox.Site{URL: s.opt.URL, Workspace: s.opt.Workspace, Version: s.opt.APIVersion, Hosts: s.opt.Hosts, Key: s.opt.Read}
+	if s.login != nil {
+		site.Login = s.login.key
+	}
+	return site
+}
 
 // Attend remembers which sandboxes people and rules look at.
 func (s *Source) Attend(a backend.Attention) {

@@ -106,7 +106,9 @@ func Read(name string) (Call, error) { return file(http.MethodGet, name, "applic
 
 // Download asks for the bytes of a file.
 func Download(name string) (Call, error) {
-	return file(http.MethodGet, name, "application/octet-stream")
+	c, err := file(http.MethodGet, name, "application/octet-stream")
+	c.Path += "?download=true"
+	return c, err
 }
 
 // Delete removes a file, or a directory that is empty.

@@ -1,0 +1,341 @@
+package blaxel
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/blaxel/sandbox"
+)
+
+// commandWithin is how long true may take. The server ends no command: one that takes longer goes on.
+const commandWithin = 10 * time.Second
+
+// starting is how long after a sandbox was made its root may be missing: the agent's SDK makes it after the first command.
+const starting = 2 * time.Minute
+
+// examination is one look at a sandbox, plane by plane. Only the first read is sent again while the sandbox wakes.
+type examination struct {
+	c     *client
+	root  string
+	found []backend.Verdict
+	seen  backend.Inside
+	ahead time.Duration // by which the times of its processes are ahead
+}
+
+func (c *client) examine(t actions.Target) *examination {
+	return &examination{c: c, root: fact(t, factRoot)}
+}
+
+// probe looks at a sandbox and keeps what it answers.
+func (c *client) probe(ctx context.Context, t actions.Target) (actions.Done, error) {
+	x := c.examine(t)
+	a, err := c.first(ctx)
+	if err != nil || a.refusal != nil {
+		x.unanswered(&a, err)
+		return actions.Concluded(x.found)
+	}
+	top, err := sandbox.ReadDirectory(a.body)
+	if c.waking != nil { // the agent asks once
+		x.agentSees(&answer{refusal: c.waking}, nil)
+	} else {
+		x.agentSees(&a, err)
+	}
+	x.exec(ctx, &top)
+	x.list(ctx, &top)
+	x.inside(ctx)
+	return actions.Concluded(x.found)
+}
+
+func (x *examination) add(v backend.Verdict) {
+	v.At = x.c.factory.now()
+	x.found = append(x.found, v)
+}
+
+// agentSees says what the agent's own liveness check comes to. It takes any failure for a sandbox that does not run.
+func (x *examination) agentSees(a *answer, err error) {
+	switch {
+	case err != nil:
+		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(false), backend.Textf("its check would fail: %s", x.c.clean(err.Error(), 200))
+	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansWaking:
+		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(false), backend.Text("its check would fail, and a read would say not found, although the sandbox only wakes")
+	case a.refusal != nil:
+		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(false), backend.Textf("its check would fail: %s", backend.Clean(x.c.said(a.refusal), 300))
+	default:
+		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(true), backend.Textf("/ was listed in %s, which is all that its check asks", backend.Age(a.took))
+	}
+}
+
+// unanswered is the verdict of a sandbox that did not list its root.
+func (x *examination) unanswered(a *answer, err error) {
+	x.agentSees(a, err)
+	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown, Took: a.took}
+	if err != nil {
+		v.What = backend.Textf("its server did not answer within %s, for which the agent waits without an end: %s", backend.Age(sandbox.ReadWithin), x.c.clean(err.Error(), 200))
+	} else {
+		v.What = backend.Clean(x.c.said(a.refusal), 400)
+		switch a.refusal.Meaning() {
+		case sandbox.MeansGone:
+			v.Outcome, v.Kind, v.What = backend.OutcomeFailed, backend.FailGone, backend.Text("its record is there, and the gateway before it knows no such sandbox")
+			v.Evidence = []backend.Safe{backend.Clean(x.c.said(a.refusal), 400)}
+		case sandbox.MeansWaking:
+			v.Kind = backend.FailWaking
+		case sandbox.MeansKey:
+			v.Kind = backend.FailUnauthorised
+		case sandbox.MeansLimit:
+			v.Kind = backend.FailThrottled
+		case sandbox.MeansUnknown, sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansGoesOn, sandbox.MeansNoDir, sandbox.MeansNotStarted, sandbox.MeansFull, sandbox.MeansMissing,
+			sandbox.MeansNoProcess, sandbox.MeansNotRunning, sandbox.MeansNoSignal, sandbox.MeansNoRoute, sandbox.MeansRequest:
+		}
+	}
+	x.add(v)
+	x.seen.Unread = []backend.Safe{backend.Text(backend.PartProcesses), backend.Text(backend.PartArchives), backend.Text(backend.PartMounts)}
+	x.keep()
+}
+
+// exec runs true in the root.
+func (x *examination) exec(ctx context.Context, top *sandbox.Directory) {
+	call, err := sandbox.Exec(sandbox.Order{Command: "true", Dir: x.root, Wait: commandWithin})
+	if err != nil {
+		return
+	}
+	a, err := x.c.ask(ctx, call, commandWithin+sandbox.ReadWithin)
+	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Took: a.took}
+	switch {
+	case err != nil:
+		v.What = backend.Textf("whether a command runs is not known: %s", x.c.clean(err.Error(), 300))
+	case a.refusal != nil:
+		x.refused(&v, a.refusal, top)
+	default:
+		x.ran(&v, &a)
+	}
+	x.add(v)
+}
+
+// ran judges a command that began.
+func (x *examination) ran(v *backend.Verdict, a *answer) {
+	p, err := sandbox.ReadAnswered(a.body)
+	code, told := p.ExitCode.Get()
+	x.ahead = sandbox.ZoneOffset(p.Started, x.c.factory.now().Add(-a.took))
+	switch {
+	case err != nil:
+		v.What = backend.Textf("the answer to a command cannot be read: %s", x.c.clean(err.Error(), 200))
+	case !told:
+		v.What = backend.Text("true was started, and the answer has no exit code: the agent's SDK takes that as 0")
+	case code != 0:
+		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("true ended with exit code %d", code)
+		v.Evidence = nonEmpty(x.c.clean(p.Stderr, 300), x.c.clean(p.Stdout, 300))
+	default:
+		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("true ran in %s", x.c.clean(x.root, 200))
+	}
+}
+
+func nonEmpty(all ...backend.Safe) []backend.Safe {
+	return slices.DeleteFunc(all, func(s backend.Safe) bool { return s.IsEmpty() })
+}
+
+// refused judges a command that was not carried out, or whose end nobody saw.
+func (x *examination) refused(v *backend.Verdict, r *sandbox.Refusal, top *sandbox.Directory) {
+	said := backend.Clean(x.c.said(r), 400)
+	v.What = said
+	switch r.Meaning() {
+	case sandbox.MeansNoDir:
+		x.noRoot(v, top)
+		v.Evidence = []backend.Safe{said}
+	case sandbox.MeansGoesOn:
+		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailExecTimeout
+		v.What = backend.Textf("true did not end within %s; only the wait ended, so that it may still run", backend.Age(commandWithin))
+		v.Evidence = []backend.Safe{said}
+	case sandbox.MeansNotStarted, sandbox.MeansFull:
+		v.Outcome = backend.OutcomeFailed
+	case sandbox.MeansKey:
+		v.Kind = backend.FailUnauthorised
+	case sandbox.MeansLimit:
+		v.Kind = backend.FailThrottled
+	case sandbox.MeansWaking:
+		v.Kind = backend.FailWaking
+	case sandbox.MeansGone, sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansMissing, sandbox.MeansNoProcess, sandbox.MeansNotRunning, sandbox.MeansNoSignal,
+		sandbox.MeansNoRoute, sandbox.MeansRequest, sandbox.MeansUnknown:
+	}
+}
+
+// noRoot judges a root that is not there: a link to nothing, something else, or, shortly after the sandbox was made, not yet made.
+func (x *examination) noRoot(v *backend.Verdict, top *sandbox.Directory) {
+	root := x.c.clean(x.root, 200)
+	if x.c.age < starting {
+		v.Outcome, v.Kind, v.What = backend.OutcomeUnknown, backend.FailWaking, backend.Textf("%s is not there yet: the sandbox was made %s ago, and the agent makes it after its start", root, backend.Age(x.c.age))
+		return
+	}
+	v.Outcome, v.Kind, v.What = backend.OutcomeFailed, backend.FailWorkDirMissing, backend.Textf("%s is missing: no command of the agent begins in it", root)
+	if path.Dir(x.root) != "/" {
+		return
+	}
+	switch e, is := top.Find(path.Base(x.root)); {
+	case is && e.Link:
+		v.Kind, v.What = backend.FailWorkDirDangling, backend.Textf("%s is a link to nothing: no command of the agent begins in it", root)
+	case is && !e.Dir:
+		v.Kind, v.What = backend.FailWorkDirNoDir, backend.Textf("%s is a file: no command of the agent begins in it", root)
+	}
+}
+
+// list lists the root, and reads one file of it.
+func (x *examination) list(ctx context.Context, top *sandbox.Directory) {
+	call, err := sandbox.List(x.root)
+	if err != nil {
+		return
+	}
+	a, err := x.c.ask(ctx, call, sandbox.ReadWithin)
+	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown, Took: a.took}
+	root := x.c.clean(x.root, 200)
+	switch {
+	case err != nil:
+		v.What = backend.Textf("%s was not listed within %s; the agent waits for it without an end: %s", root, backend.Age(sandbox.ReadWithin), x.c.clean(err.Error(), 200))
+	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansMissing:
+		x.noRoot(&v, top)
+		v.Evidence = []backend.Safe{backend.Clean(x.c.said(a.refusal), 400)}
+	case a.refusal != nil:
+		v.What = backend.Clean(x.c.said(a.refusal), 400)
+	default:
+		d, err := sandbox.ReadDirectory(a.body)
+		switch {
+		case errors.Is(err, sandbox.ErrIsFile):
+			v.Outcome, v.Kind, v.What = backend.OutcomeFailed, backend.FailWorkDirNoDir, backend.Textf("%s is a file", root)
+		case err != nil:
+			v.What = backend.Textf("the list of %s cannot be read: %s", root, x.c.clean(err.Error(), 200))
+		default:
+			v.Outcome, v.What = backend.OutcomeOK, backend.Textf("%s has %s", root, backend.Counted(len(d.Entries), "entry", "entries"))
+			x.owners(&d)
+			x.add(v)
+			x.read(ctx, &d)
+			return
+		}
+	}
+	x.add(v)
+}
+
+// owners are the users to whom the files of the root belong: what is written through the API belongs to root.
+func (x *examination) owners(d *sandbox.Directory) {
+	for _, e := range d.Entries {
+		if owner := x.c.clean(e.Owner, 60); !owner.IsEmpty() && !slices.Contains(x.seen.Owners, owner) {
+			x.seen.Owners = append(x.seen.Owners, owner)
+		}
+	}
+	slices.SortFunc(x.seen.Owners, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// largestRead is how large a file may be that a probe reads.
+const largestRead = 1 << 20
+
+// read reads the smallest file of a directory.
+func (x *examination) read(ctx context.Context, d *sandbox.Directory) {
+	var least sandbox.Entry
+	for _, e := range d.Entries {
+		if !e.Dir && !e.Link && e.Size <= largestRead && (least.Name == "" || e.Size < least.Size) {
+			least = e
+		}
+	}
+	if least.Name == "" {
+		return
+	}
+	began := x.c.factory.now()
+	bounded, cancel := context.WithTimeout(ctx, sandbox.ReadWithin)
+	defer cancel()
+	size, err := files{x.c}.Read(bounded, path.Join(x.root, path.Base("/"+least.Name)), io.Discard, largestRead+1)
+	v := backend.Verdict{Plane: backend.PlaneRead, Outcome: backend.OutcomeUnknown, Took: x.c.factory.now().Sub(began)}
+	if err != nil {
+		v.What = x.c.clean(err.Error(), 400)
+	} else {
+		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("a file of %s was read", backend.Bytes(size))
+	}
+	x.add(v)
+}
+
+// inside reads processes, /tmp and the drives. What cannot be read is named, and says nothing about the sandbox.
+func (x *examination) inside(ctx context.Context) {
+	unread := func(part backend.Literal) { x.seen.Unread = append(x.seen.Unread, backend.Text(part)) }
+	if a, err := x.c.ask(ctx, sandbox.Processes(), sandbox.FirstWithin); err != nil || a.refusal != nil {
+		unread(backend.PartProcesses)
+	} else if all, left, err := sandbox.ReadProcesses(a.body); err != nil {
+		unread(backend.PartProcesses)
+	} else {
+		x.processes(all, left)
+	}
+	tmp, err := sandbox.List("/tmp")
+	if err != nil {
+		return
+	}
+	if a, err := x.c.ask(ctx, tmp, sandbox.ReadWithin); err != nil || a.refusal != nil {
+		unread(backend.PartArchives)
+	} else if d, err := sandbox.ReadDirectory(a.body); err != nil {
+		unread(backend.PartArchives)
+	} else {
+		for _, r := range d.Archives() {
+			x.seen.Archives = append(x.seen.Archives, backend.SandboxArchive{Path: x.c.clean("/tmp/"+r.Name, 200), Restore: r.Restore, Session: x.c.clean(r.Session, 60), Size: r.Size, ChangedAt: r.Changed})
+		}
+	}
+	if a, err := x.c.ask(ctx, sandbox.Mounts(), sandbox.ReadWithin); err != nil || a.refusal != nil {
+		unread(backend.PartMounts)
+	} else if mounts, err := sandbox.ReadMounts(a.body); err != nil {
+		unread(backend.PartMounts)
+	} else {
+		for _, m := range mounts {
+			x.seen.Mounts = append(x.seen.Mounts, x.c.clean(m.Path, 200))
+		}
+	}
+	x.keep()
+}
+
+// processes keeps those that run and the newest of the others, in the order of their start.
+func (x *examination) processes(all []sandbox.Process, left int) {
+	order := func(a, b sandbox.Process) int {
+		switch {
+		case a.Over() == b.Over():
+			return 0
+		case b.Over():
+			return -1
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, order)
+	x.seen.More = left + max(0, len(all)-backend.MaxProcessesKept)
+	for _, p := range all[:min(len(all), backend.MaxProcessesKept)] {
+		out := backend.SandboxProcess{PID: x.c.clean(p.PID, 60), Name: x.c.clean(p.Name, maxCommand), Command: x.c.clean(p.Command, maxCommand), Reported: x.c.clean(p.Status, 60),
+			Class: p.Class(), StartedAt: x.ours(p.Started), EndedAt: x.ours(p.Ended), ExitCode: p.ExitCode, WorkDir: x.c.clean(p.Dir, 200),
+			Stdout: x.end(p.Stdout), Stderr: x.end(p.Stderr), Restarts: p.Restarts}
+		if p.Stdout == "" && p.Stderr == "" {
+			out.Merged = x.end(p.Merged)
+		}
+		x.seen.Processes = append(x.seen.Processes, out)
+	}
+}
+
+// ours is a time of a process by our clock.
+func (x *examination) ours(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(-x.ahead)
+}
+
+// end is the last part of an output, masked as a whole before it is cut.
+func (x *examination) end(output string) backend.Safe {
+	const most = 300
+	whole := []rune(x.c.clean(output, len(output)+1).String())
+	if len(whole) > most {
+		whole = append([]rune("…"), whole[len(whole)-most:]...)
+	}
+	return backend.Clean(string(whole), most+1)
+}
+
+// keep adds what was read to the verdict of the control plane, which is proved by the sandbox's own record.
+func (x *examination) keep() {
+	x.seen.At, x.seen.Root = x.c.factory.now(), x.c.clean(x.root, 200)
+	seen := x.seen
+	x.add(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, What: backend.Text("its own record can be read"), Took: x.c.read, Inside: &seen})
+}

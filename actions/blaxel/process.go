@@ -1,0 +1,152 @@
+package blaxel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/blaxel/sandbox"
+)
+
+// process finds the process among those that the newest probe saw.
+func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted string) {
+	x, read := b.Inside()
+	var alive []backend.Safe
+	var found backend.SandboxProcess
+	if read {
+		for _, p := range x.Processes {
+			if p.Class != backend.WorkRunning {
+				continue
+			}
+			alive = append(alive, backend.Textf("%s %s", p.PID, p.Name))
+			// Of several of one name the newest stands first, and only that answers to the name.
+			if found.PID.IsEmpty() && (wanted == "" || p.PID.String() == wanted || p.Name.String() == wanted) {
+				found = p
+			}
+		}
+	}
+	c.Identity = append(c.Identity, actions.Fact{Name: factPID, Value: found.PID.String()}, actions.Fact{Name: factProcess, Value: found.Name.String()},
+		actions.Fact{Name: factCommand, Value: found.Command.String()})
+	if !found.StartedAt.IsZero() {
+		c.Identity = append(c.Identity, actions.Fact{Name: factStarted, Value: found.StartedAt.UTC().Format(time.RFC3339)})
+	}
+	switch {
+	case !c.Why.IsEmpty():
+	case !read || !x.Read(backend.PartProcesses):
+		c.Why = backend.Text("which processes run in it is not known: probe it first")
+	case len(alive) == 0:
+		c.Why = backend.Text("nothing ran in it when it was probed")
+	case wanted == "" && len(alive) > 1:
+		c.Why = backend.Textf("%s ran in it: name one with --process, of %s", backend.Counted(len(alive), "process", "processes"), some(alive))
+	case found.PID.IsEmpty():
+		c.Why = backend.Textf("no process is called so: there are %s", some(alive))
+	case l.verb == actions.StopProcess && found.Reported.String() == sandbox.StatusStopped:
+		c.Why = backend.Text("it was asked to end before and runs on; a second request is refused: kill it")
+	default:
+		c.Loses = []backend.Safe{backend.Textf("process %s %s with its group: %s", found.PID, found.Name, found.Command)}
+		if l.verb == actions.KillProcess {
+			c.Notes = append(c.Notes, backend.Text("the server would signal the number of a process that is over as well: it is read once more before, and left alone then"))
+		}
+	}
+}
+
+// again reads the process just before it is signalled: it must be the one of the plan and not be over.
+func (c *client) again(ctx context.Context, t actions.Target) (sandbox.Process, error) {
+	if _, err := c.first(ctx); err != nil { // wakes it
+		return sandbox.Process{}, fmt.Errorf("nothing was done: %w", err)
+	}
+	p, refusal, err := c.processOf(ctx, fact(t, factPID))
+	switch {
+	case err != nil:
+		return p, fmt.Errorf("nothing was done, the process cannot be read: %w", err)
+	case refusal != nil && refusal.Meaning() == sandbox.MeansNoProcess:
+		return p, &actions.ChangedError{What: backend.Text("the server knows no such process any more")}
+	case refusal != nil:
+		return p, fmt.Errorf("nothing was done, the process cannot be read: %s", c.said(refusal))
+	case c.clean(p.Name, maxCommand).String() != fact(t, factProcess) || c.clean(p.Command, maxCommand).String() != fact(t, factCommand):
+		return p, &actions.ChangedError{What: backend.Textf("process %s is another one now", backend.Clean(p.PID, 40))}
+	case p.Over():
+		return p, &actions.ChangedError{What: backend.Textf("it is over: %s", ended(&p))}
+	}
+	return p, nil
+}
+
+func (c *client) processOf(ctx context.Context, id string) (sandbox.Process, *sandbox.Refusal, error) {
+	call, err := sandbox.ProcessOf(id)
+	if err != nil {
+		return sandbox.Process{}, nil, err
+	}
+	a, err := c.ask(ctx, call, sandbox.ReadWithin)
+	if err != nil || a.refusal != nil {
+		return sandbox.Process{}, a.refusal, err
+	}
+	p, err := sandbox.ReadProcess(a.body)
+	return p, nil, err
+}
+
+// ended says how a process ended.
+func ended(p *sandbox.Process) backend.Safe {
+	if code, known := p.ExitCode.Get(); known {
+		return backend.Textf("%s, exit code %d", backend.Clean(p.Status, 40), code)
+	}
+	return backend.Textf("%s, its exit code is not told", backend.Clean(p.Status, 40))
+}
+
+func (c *client) stop(ctx context.Context, t actions.Target) (actions.Done, error) {
+	p, err := c.again(ctx, t)
+	if err != nil {
+		return actions.Done{}, err
+	}
+	if p.Status == sandbox.StatusStopped {
+		return actions.Done{}, &actions.ChangedError{What: backend.Text("it was asked to end meanwhile and runs on: kill it")}
+	}
+	return c.signal(ctx, t, &p, sandbox.Stop, "it was asked to end and runs on: it may ignore that; kill-process ends it")
+}
+
+func (c *client) kill(ctx context.Context, t actions.Target) (actions.Done, error) {
+	p, err := c.again(ctx, t)
+	if err != nil {
+		return actions.Done{}, err
+	}
+	return c.signal(ctx, t, &p, sandbox.Kill, "the server accepted it, and the process is not over yet")
+}
+
+// signal sends the request once, and looks whether the process ends. What the sandbox has then is read again, so that nothing
+// goes on from the old list.
+func (c *client) signal(ctx context.Context, t actions.Target, read *sandbox.Process, call func(string) (sandbox.Call, error), not backend.Literal) (actions.Done, error) {
+	order, err := call(fact(t, factPID))
+	if err != nil {
+		return actions.Done{}, err
+	}
+	a, err := c.ask(ctx, order, sandbox.ReadWithin)
+	switch {
+	case err != nil:
+		return actions.Done{}, lost(err)
+	case a.refusal != nil:
+		return actions.Done{}, c.refused(a.refusal)
+	}
+	done := actions.Done{Text: backend.Text(not)}
+	for end := c.factory.now().Add(c.factory.ends); ; {
+		p, refusal, err := c.processOf(ctx, fact(t, factPID))
+		if err == nil && refusal == nil && p.Over() {
+			done.Proved, done.Text = true, backend.Textf("it is over: %s", ended(&p))
+			break
+		}
+		if c.factory.now().After(end) || !sleep(ctx, c.factory.ends/16) {
+			break
+		}
+	}
+	x := c.examine(t)
+	if at, err := time.Parse(time.RFC3339, fact(t, factStarted)); err == nil { // the probe knew the zone of the sandbox
+		x.ahead = sandbox.ZoneOffset(read.Started, at)
+	}
+	x.inside(ctx)
+	done.Observed = x.found
+	if !done.Proved {
+		return done, errors.New(string(not))
+	}
+	return done, nil
+}

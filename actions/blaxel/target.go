@@ -1,0 +1,229 @@
+package blaxel
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/blaxel/sandbox"
+	"sandglass/backend/fleet"
+)
+
+// The facts of a target.
+const (
+	factStatus  = "status"
+	factMade    = "re-created at"
+	factAddress = "address"
+	factOrigin  = "address from"
+	factRoot    = "root"
+	factPID     = "pid"
+	factProcess = "process"
+	factCommand = "command"
+	factStarted = "started"
+	factPreview = "preview"
+	factToken   = "token"
+)
+
+// targetReader judges sandboxes by the newest State, of which the run waits for a fresh reading.
+type targetReader struct {
+	verb actions.Verb
+	site sandbox.Site
+}
+
+// Look judges each key.
+func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Candidate {
+	out := make([]actions.Candidate, 0, len(q.Keys))
+	for _, k := range q.Keys {
+		c := actions.Candidate{Key: k, Label: k.Safe(), Name: k.ID.Raw()}
+		b := q.State.Sandbox(k)
+		if b == nil {
+			c.Why, c.Ended = backend.Text("its source does not list it any more"), true
+		} else if why, stale := q.State.StaleWhy(&b.Meta); stale {
+			c.Why, c.Undecided = backend.Textf("what is known of it is old: %v", why), true
+		}
+		if b != nil {
+			l.sandbox(&c, b, q)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// statusOf is the platform's word without that for its power, which our own requests change.
+func statusOf(b *backend.Sandbox) string {
+	word, _, _ := strings.Cut(strings.TrimSuffix(b.Reported.String(), " "+b.Power.String()), ",")
+	return word
+}
+
+func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q actions.Question) {
+	c.Label = b.Name
+	c.Identity = []actions.Fact{{Name: factStatus, Value: statusOf(b)}}
+	if !b.FreshAt.IsZero() {
+		c.Identity = append(c.Identity, actions.Fact{Name: factMade, Value: b.FreshAt.UTC().Format(time.RFC3339)})
+	}
+	if !b.Session.IsZero() {
+		c.Owner = backend.Textf("session %s", b.Session.Safe())
+	} else if session, _ := q.State.AgentSession(b); !session.IsZero() {
+		c.Owner = backend.Textf("session %s", session.Safe())
+	}
+	ref := stateOf(b, q.State)
+	if c.Why.IsEmpty() {
+		c.Why = l.unfit(b)
+	}
+	if l.entersIt() {
+		l.enters(c, b, ref)
+	}
+	switch l.verb {
+	case actions.Destroy:
+		l.destroys(c, b, ref)
+	case actions.StopProcess, actions.KillProcess:
+		l.process(c, b, q.Params.Process)
+	case actions.RevokeToken:
+		l.token(c, b, q.Params.Token)
+	}
+}
+
+// entersIt reports whether the verb sends requests to the sandbox itself.
+func (l targetReader) entersIt() bool {
+	return l.verb != actions.Destroy && l.verb != actions.RevokeToken
+}
+
+// stateOf is the newest saved state that names the sandbox; nil: none does.
+func stateOf(b *backend.Sandbox, s *fleet.State) *backend.Ref {
+	var newest *backend.Ref
+	for r := range s.Refs.All() {
+		if r.Agent == nil || r.Sandbox != b.Key.ID || !fleet.SamePlatform(r.Provider, b.Provider) {
+			continue
+		}
+		if newest == nil || r.SavedAt.Or(time.Time{}).After(newest.SavedAt.Or(time.Time{})) {
+			newest = r
+		}
+	}
+	return newest
+}
+
+// enters says where the sandbox is asked, and what that does.
+func (l targetReader) enters(c *actions.Candidate, b *backend.Sandbox, ref *backend.Ref) {
+	address, origin, root := b.Address.String(), "inventory", sandbox.Root
+	if ref != nil {
+		if address == "" {
+			address, origin = ref.Agent.Address.String(), "the saved state of its session, "+ref.Origin.String()
+		}
+		root = ref.Agent.Root.String()
+	}
+	c.Identity = append(c.Identity, actions.Fact{Name: factAddress, Value: address}, actions.Fact{Name: factOrigin, Value: origin}, actions.Fact{Name: factRoot, Value: root})
+	switch _, err := sandbox.Address(address, l.site.URL, l.site.Hosts); {
+	case !c.Why.IsEmpty():
+		return
+	case address == "":
+		c.Why = backend.Text("where its own server answers is not known: neither the inventory nor a saved state says it, and an address is never built from a name")
+		return
+	case err != nil:
+		c.Why = backend.Clean(err.Error(), 300)
+		return
+	}
+	c.Notes = append(c.Notes, backend.Textf("its address is from %s", backend.Clean(origin, 200)))
+	if ref == nil || ref.Agent.RootDefault {
+		c.Notes = append(c.Notes, backend.Textf("the root %s is the default of the agent's SDK", backend.Clean(root, 200)))
+	}
+	switch b.Class {
+	case backend.SandboxAsleep:
+		c.Notes = append(c.Notes, backend.Text("it sleeps: this wakes it, which is billed, and restarts what it may stay without use"))
+	case backend.SandboxRunning:
+		c.Notes = append(c.Notes, backend.Text("it runs: this keeps it from sleeping for about 15s more"))
+	case backend.SandboxUnknown:
+		c.Notes = append(c.Notes, backend.Text("whether it sleeps is not told: if so, this wakes it, which is billed"))
+	case backend.SandboxCreated, backend.SandboxPaused, backend.SandboxRestarting, backend.SandboxExited, backend.SandboxRemoving, backend.SandboxDead: // left out before
+	}
+}
+
+// unfit says why a sandbox is not for the verb; empty: it is.
+func (l targetReader) unfit(b *backend.Sandbox) backend.Safe {
+	if l.verb == actions.Destroy || l.verb == actions.RevokeToken {
+		if b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving {
+			return backend.Textf("it is reported %s already", b.Reported)
+		}
+		return backend.Safe{}
+	}
+	if statusOf(b) != "DEPLOYED" || b.Class == backend.SandboxPaused {
+		return backend.Textf("it is reported %s: its server does not answer then", b.Reported)
+	}
+	return backend.Safe{}
+}
+
+// destroys says what a delete loses, and what could bring it back.
+func (l targetReader) destroys(c *actions.Candidate, b *backend.Sandbox, ref *backend.Ref) {
+	c.Loses = []backend.Safe{backend.Text("all its files but those of mounted drives and volumes, its memory, and what runs in it")}
+	const shown = 3
+	switch {
+	case b.SnapshotsAt.IsZero():
+		c.Notes = append(c.Notes, backend.Text("whether a snapshot of the workspace could restore it is not known: the list was not read"))
+	case len(b.Snapshots) == 0:
+		c.Notes = append(c.Notes, backend.Text("no snapshot of the workspace is of it: nothing of the platform brings it back"))
+	}
+	for _, s := range b.Snapshots[:min(len(b.Snapshots), shown)] {
+		when := backend.Text("at a time that is not told")
+		if at, known := s.CreatedAt.Get(); known {
+			when = backend.Textf("of %s", backend.Clean(at.UTC().Format("2006-01-02 15:04Z"), 40))
+		}
+		c.Notes = append(c.Notes, backend.Textf("snapshot %s %s (%s) could restore what was there then", s.Name, when, s.Status))
+	}
+	if more := len(b.Snapshots) - shown; more > 0 {
+		c.Notes = append(c.Notes, backend.Textf("%s of it are older", backend.Counted(more, "snapshot", "snapshots")))
+	}
+	if ref != nil {
+		switch ref.Agent.Snapshot.String() {
+		case "noop":
+			c.Notes = append(c.Notes, backend.Textf("session %s has a saved state that names it and keeps no files elsewhere", ref.Session.Safe()))
+		default:
+			c.Notes = append(c.Notes, backend.Textf("session %s has a saved state that names it: when it goes on, it gets an empty sandbox of the same name", ref.Session.Safe()))
+		}
+	}
+}
+
+// token finds the token that is removed.
+func (l targetReader) token(c *actions.Candidate, b *backend.Sandbox, wanted string) {
+	var names []backend.Safe
+	var preview, token backend.Safe
+	var until backend.Value[time.Time]
+	for _, p := range b.Previews {
+		for _, t := range p.Tokens {
+			name := backend.Textf("%s/%s", p.Name, t.Name)
+			names = append(names, name)
+			if name.String() == wanted || wanted == "" {
+				preview, token, until = p.Name, t.Name, t.Expires
+			}
+		}
+	}
+	c.Identity = append(c.Identity, actions.Fact{Name: factPreview, Value: preview.String()}, actions.Fact{Name: factToken, Value: token.String()})
+	switch {
+	case !c.Why.IsEmpty():
+	case b.PreviewsAt.IsZero():
+		c.Why = backend.Text("its previews were not read yet")
+	case len(names) == 0:
+		c.Why = backend.Text("no token of a preview of it is known")
+	case wanted == "" && len(names) > 1:
+		c.Why = backend.Textf("it has %s: name one with --token, of %s", backend.Counted(len(names), "token", "tokens"), some(names))
+	case token.IsEmpty():
+		c.Why = backend.Textf("no token is called so: there are %s", some(names))
+	default:
+		end := backend.Text("it has no end of its own")
+		if at, known := until.Get(); known {
+			end = backend.Textf("it would end at %s", backend.Clean(at.UTC().Format("2006-01-02 15:04Z"), 40))
+		}
+		c.Loses = []backend.Safe{backend.Textf("token %s of preview %s; %s", token, preview, end)}
+		c.Notes = append(c.Notes, backend.Text("a session that uses it gets no new one by itself until it asks for the port again"))
+	}
+}
+
+// some names at most a few.
+func some(names []backend.Safe) backend.Safe {
+	const most = 6
+	out := backend.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		return backend.Textf("%s and %d more", out, len(names)-most)
+	}
+	return out
+}

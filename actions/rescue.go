@@ -1,0 +1,126 @@
+package actions
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// rescueDir is the directory of archives, below the state directory.
+const rescueDir = "rescue"
+
+// NewRescueFile makes the file of an archive, which only its owner can read.
+func NewRescueFile(stateDir, id string, now time.Time) (*os.File, error) {
+	dir := filepath.Join(stateDir, rescueDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("%s-%s.tar.gz", fileName(id), now.UTC().Format("20060102T150405.000000Z"))
+	return os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// fileName is an id as a part of a file name.
+func fileName(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '-'
+	}, id[:min(len(id), 100)])
+}
+
+// Tree lists and reads the files that a rescue copies one by one.
+type Tree interface {
+	List(ctx context.Context, dir string) ([]TreeEntry, error)
+	Read(ctx context.Context, name string, to io.Writer, limit int64) (int64, error)
+}
+
+// TreeEntry is one name in a directory. Links are not followed.
+type TreeEntry struct {
+	Path      string // absolute
+	Dir, Link bool
+}
+
+const (
+	mostFiles   = 5000
+	mostDeep    = 20
+	largestFile = 64 << 20
+)
+
+// treeCopy is a copy under way.
+type treeCopy struct {
+	tree  Tree
+	to    *tar.Writer
+	now   func() time.Time
+	left  int64 // bytes that the archive may still take
+	saved int
+	lost  int // files and directories that could not be read
+	first error
+}
+
+// CopyTree copies a directory and what is in it, file by file, into an archive of at most limit bytes. It is an error when
+// nothing could be read.
+func CopyTree(ctx context.Context, t Tree, root string, to io.Writer, limit int64, now func() time.Time) (saved, lost int, err error) {
+	zipped := gzip.NewWriter(to)
+	f := &treeCopy{tree: t, to: tar.NewWriter(zipped), now: now, left: limit}
+	f.dir(ctx, root, 0)
+	err = errors.Join(f.to.Close(), zipped.Close())
+	if f.saved == 0 && f.first != nil {
+		err = f.first
+	}
+	return f.saved, f.lost, err
+}
+
+func (f *treeCopy) miss(err error) {
+	f.lost++
+	if f.first == nil {
+		f.first = err
+	}
+}
+
+func (f *treeCopy) dir(ctx context.Context, dir string, depth int) {
+	entries, err := f.tree.List(ctx, dir)
+	if err != nil {
+		f.miss(err)
+		return
+	}
+	for _, e := range entries {
+		switch {
+		case ctx.Err() != nil, f.saved+f.lost >= mostFiles, f.left <= 0:
+			f.miss(errors.New("the rest was not read: it is too much"))
+			return
+		case e.Link, e.Path == dir:
+		case e.Dir && depth < mostDeep:
+			f.dir(ctx, e.Path, depth+1)
+		case e.Dir:
+			f.miss(errors.New("directories deeper than 20 were not read"))
+		default:
+			if err := f.file(ctx, e.Path); err != nil {
+				f.miss(err)
+			}
+		}
+	}
+}
+
+func (f *treeCopy) file(ctx context.Context, name string) error {
+	var content bytes.Buffer
+	size, err := f.tree.Read(ctx, name, &content, min(largestFile, f.left))
+	if err != nil {
+		return err
+	}
+	if err := f.to.WriteHeader(&tar.Header{Name: strings.TrimPrefix(name, "/"), Typeflag: tar.TypeReg, Mode: 0o600, Size: size, ModTime: f.now()}); err != nil {
+		return err
+	}
+	_, err = content.WriteTo(f.to)
+	f.left -= size
+	f.saved++
+	return err
+}

@@ -1,0 +1,85 @@
+package actions
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// memoryTree is a tree whose files are texts; a missing file cannot be read, and a missing directory not listed.
+type memoryTree struct {
+	dirs  map[string][]TreeEntry
+	files map[string]string
+}
+
+func (m memoryTree) List(_ context.Context, dir string) ([]TreeEntry, error) {
+	if list, is := m.dirs[dir]; is {
+		return list, nil
+	}
+	return nil, errors.New("no such directory " + dir)
+}
+
+func (m memoryTree) Read(_ context.Context, name string, to io.Writer, limit int64) (int64, error) {
+	text, is := m.files[name]
+	if !is || int64(len(text)) > limit {
+		return 0, errors.New("not read " + name)
+	}
+	n, err := io.WriteString(to, text)
+	return int64(n), err
+}
+
+// TestCopyTree: files below the root are copied, links are not followed, and what cannot be read is counted.
+func TestCopyTree(t *testing.T) {
+	tree := memoryTree{map[string][]TreeEntry{"/w": {{Path: "/w/a"}, {Path: "/w/link", Link: true}, {Path: "/w/d", Dir: true}, {Path: "/w/gone"}, {Path: "/w/e", Dir: true}, {Path: "/w", Dir: true}},
+		"/w/d": {{Path: "/w/d/b"}}}, map[string]string{"/w/a": "1", "/w/d/b": "22", "/w/link": "secret"}}
+	var out bytes.Buffer
+	saved, lost, err := CopyTree(t.Context(), tree, "/w", &out, 1000, time.Now)
+	if err != nil || saved != 2 || lost != 2 {
+		t.Errorf("saved %d, lost %d, %v", saved, lost, err)
+	}
+	unzipped, err := gzip.NewReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for all := tar.NewReader(unzipped); ; {
+		h, err := all.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, h.Name)
+	}
+	if got := strings.Join(names, " "); got != "w/a w/d/b" {
+		t.Errorf("archive of %s", got)
+	}
+	if saved, lost, err := CopyTree(t.Context(), tree, "/w", io.Discard, 1, time.Now); saved != 1 || lost == 0 || err != nil {
+		t.Errorf("with a limit: %d %d %v", saved, lost, err)
+	}
+	if _, _, err := CopyTree(t.Context(), tree, "/nowhere", io.Discard, 1, time.Now); err == nil {
+		t.Error("nothing could be read, and no error tells it")
+	}
+}
+
+// TestRescueFiles belong to their owner, and their names hold no path.
+func TestRescueFiles(t *testing.T) {
+	dir := t.TempDir()
+	f, err := NewRescueFile(dir, "../../x y", time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := os.Stat(f.Name())
+	if err != nil || info.Mode().Perm() != 0o600 || !strings.HasPrefix(f.Name(), dir+"/rescue/------x-y-2026") {
+		t.Errorf("%s %v %v", f.Name(), info, err)
+	}
+}
