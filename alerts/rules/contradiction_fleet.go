@@ -9,6 +9,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // JudgeFleet finds what many sandboxes have in common, and registries that call workspaces ready whose container is gone.
@@ -387,6 +388,9 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 			}
 		}
 	}
+	if x, is := env.State.BeliefOn(b); is {
+		out = append(out, alerts.Evidence{Text: believed(&x), Source: src, At: x.At})
+	}
 	switch {
 	case onPlatform(b):
 		if need.session != nil {
@@ -397,6 +401,21 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		out = append(out, containerEvidence(env, b)...)
 	}
 	return append(out, agentEvidence(env, b)...)
+}
+
+// believed is what the agent of a sandbox takes it for.
+func believed(x *fleet.Belief) backend.Safe {
+	word := backend.Text("not known")
+	if runs, known := x.Runs.Get(); known && runs {
+		word = backend.Text("running")
+	} else if known {
+		word = backend.Text("not running")
+	}
+	text := backend.Textf("its agent takes it for: %s, since %s", word, x.Why)
+	if !x.Differs.IsEmpty() {
+		text = backend.Textf("%s; %s", text, x.Differs)
+	}
+	return text
 }
 
 // observedText says what a verdict found, how, and when the plane last worked.

@@ -77,3 +77,28 @@ func TestWhatNobodySaysOfASessionIsNoLeak(t *testing.T) {
 	s.look()
 	s.every(20*time.Second, 30*time.Minute, nil).quiet(terminateRule)
 }
+
+// TestAContradictionTellsWhatTheAgentBelieves: the evidence sets it beside what was observed, and says nothing of a sandbox that no
+// agent SDK is known to use.
+func TestAContradictionTellsWhatTheAgentBelieves(t *testing.T) {
+	for _, of := range []bool{true, false} {
+		s := beginCloud(t)
+		s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.Provider = backend.Text("blaxel") })
+		if of {
+			s.stateOn(cloudBox, s.wall, nil)
+		}
+		s.look()
+		s.pass(time.Second)
+		in := &backend.Inside{At: s.wall, AgentSees: backend.Known(true), AgentWhy: backend.Text("/ was listed in time")}
+		s.sees(cloudBox, failed(backend.PlaneList, backend.FailMountGone, s.wall), backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: s.wall, Inside: in})
+		if !of {
+			s.cloudBox(cloudBox, func(b *backend.Sandbox) {
+				*b = *b.WithObserved([]backend.Verdict{failed(backend.PlaneList, backend.FailMountGone, s.wall)})
+			})
+		}
+		a := s.look().want(contradictionRule, alerts.StateFiring)
+		if told := strings.Contains(evidence(a), "its agent takes it for: running, since / was listed in time; but filesystem list failed"); told != of {
+			t.Errorf("with a saved state %v, told %v:\n%s", of, told, evidence(a))
+		}
+	}
+}

@@ -110,6 +110,7 @@ func mark(on bool, remark string) []kit.Span {
 
 // agentSession writes the session of a sandbox that an agent SDK named after it, where nothing else joins one.
 func (w *writer) agentSession(b *backend.Sandbox) {
+	w.belief(b)
 	if !b.Session.IsZero() {
 		return
 	}
@@ -119,4 +120,23 @@ func (w *writer) agentSession(b *backend.Sandbox) {
 	case digits != "":
 		w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
 	}
+}
+
+// belief writes what the agent of a sandbox takes it for.
+func (w *writer) belief(b *backend.Sandbox) {
+	x, is := w.f.State.BeliefOn(b)
+	if !is {
+		return
+	}
+	word, tone := "not known", theme.Normal
+	if runs, known := x.Runs.Get(); known && runs {
+		word = "running"
+	} else if known {
+		word = "not running"
+	}
+	why := "  " + x.Why.String()
+	if !x.Differs.IsEmpty() {
+		tone, why = theme.Warn, why+"; "+x.Differs.String()
+	}
+	w.Field("agent believes", kit.Span{Tone: tone, Text: word}, dim(why))
 }

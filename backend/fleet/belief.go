@@ -1,0 +1,67 @@
+package fleet
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// Belief is what the liveness check of an agent SDK would say of a sandbox, from what is known of it. The agent acts on that, right
+// or wrong.
+type Belief struct {
+	Runs backend.Value[bool] `json:"runs"`
+	Why  backend.Safe        `json:"why"`
+	At   time.Time           `json:"at,omitzero"` // of what it follows from
+	// Differs is what was observed otherwise; empty: nothing was.
+	Differs backend.Safe `json:"differs,omitzero"`
+}
+
+// BeliefOn is what the agent of a sandbox believes of it; false: nothing says that an agent SDK uses it, or how its check works. On
+// Blaxel the check lists / and waits 10 s, and each error makes it false; with a container engine it reads the status.
+func (s *State) BeliefOn(b *backend.Sandbox) (x Belief, ok bool) {
+	inside, read := b.Inside()
+	if s.StateOn(b) == nil && agentDigits(b.Name.String()) == "" && !read || b.Stale {
+		return x, false
+	}
+	x.At = s.ReadAt(&b.Meta)
+	yes, no := backend.Known(true), backend.Known(false)
+	over := b.Class.Ended() || b.Class == backend.SandboxRemoving
+	switch kind := b.Provider.String(); {
+	case kind == "docker" && b.Class == backend.SandboxRunning:
+		x.Runs, x.Why = yes, backend.Text("the engine lists it as running, and its check asks no more")
+	case kind == "docker" && (over || b.Class == backend.SandboxPaused):
+		x.Runs, x.Why = no, backend.Textf("the engine lists it as %s", b.Reported)
+	case kind != "blaxel":
+		return x, false
+	case over:
+		x.Runs, x.Why = no, backend.Textf("its status is %s: / cannot be listed", b.Reported)
+	case b.Class == backend.SandboxPaused:
+		x.Runs, x.Why = no, backend.Textf("it is %s and refuses connections", b.Reported)
+	case read && inside.AgentSees.IsKnown() && !inside.At.Before(b.KnownSince):
+		x.Runs, x.Why, x.At = inside.AgentSees, inside.AgentWhy, inside.At
+	case b.Class == backend.SandboxAsleep:
+		x.Runs, x.Why = yes, backend.Text("it sleeps, and wakes when / is listed; a read at that moment may say not found")
+	default:
+		x.Why = backend.Text("nobody listed / in it since")
+	}
+	x.Differs = differs(b, &x)
+	return x, true
+}
+
+// differs is what was observed of a sandbox other than its agent believes.
+func differs(b *backend.Sandbox, x *Belief) backend.Safe {
+	runs, known := x.Runs.Get()
+	o, _ := b.Proved()
+	switch exec, tried := o.Of(backend.PlaneExec); {
+	case !known:
+	case runs:
+		for _, v := range o.Failed() {
+			if v.Plane != backend.PlaneDriver && !v.Past {
+				return backend.Textf("but %s", v.Said())
+			}
+		}
+	case tried && exec.Outcome == backend.OutcomeOK && !exec.Past && !exec.At.Before(x.At.Add(-time.Minute)):
+		return backend.Text("but a command ran in it")
+	}
+	return backend.Safe{}
+}

@@ -1,0 +1,60 @@
+package fleet
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// TestWhatAnAgentBelieves: from what is known of a sandbox follows what the check of its agent says, or that nothing does.
+func TestWhatAnAgentBelieves(t *testing.T) {
+	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	type box = backend.Sandbox
+	class := func(provider backend.Literal, c backend.SandboxClass) func(*box) {
+		return func(b *box) {
+			b.Provider, b.Class, b.Reported = backend.Text(provider), c, backend.Clean(string(c), 40)
+		}
+	}
+	saw := func(sees backend.Value[bool], more ...backend.Verdict) func(*box) {
+		return func(b *box) {
+			class("blaxel", backend.SandboxRunning)(b)
+			in := &backend.Inside{At: now, AgentSees: sees, AgentWhy: backend.Text("listing / took longer than 10 s")}
+			*b = *b.WithObserved(append(more, backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: now, Inside: in}))
+		}
+	}
+	exec := func(o backend.Outcome, kind backend.FailureKind) backend.Verdict {
+		return backend.Verdict{Plane: backend.PlaneExec, Outcome: o, Kind: kind, What: backend.Text("its working directory is missing"), At: now}
+	}
+	for name, c := range map[string]struct {
+		edit    func(*box)
+		told    bool
+		runs    backend.Value[bool]
+		differs string
+	}{
+		"a platform that runs it":     {class("blaxel", backend.SandboxRunning), true, backend.Unknown[bool](), ""},
+		"it sleeps":                   {class("blaxel", backend.SandboxAsleep), true, backend.Known(true), ""},
+		"it was terminated":           {class("blaxel", backend.SandboxExited), true, backend.Known(false), ""},
+		"it is disabled":              {class("blaxel", backend.SandboxPaused), true, backend.Known(false), ""},
+		"a word without a meaning":    {class("blaxel", backend.SandboxUnknown), true, backend.Unknown[bool](), ""},
+		"a probe saw it":              {saw(backend.Known(true)), true, backend.Known(true), ""},
+		"a probe saw less":            {saw(backend.Known(true), exec(backend.OutcomeFailed, backend.FailWorkDirMissing)), true, backend.Known(true), "but its working directory is missing"},
+		"a probe saw nothing":         {saw(backend.Known(false)), true, backend.Known(false), ""},
+		"a probe saw it, / was slow":  {saw(backend.Known(false), exec(backend.OutcomeOK, "")), true, backend.Known(false), "but a command ran in it"},
+		"a probe could not tell":      {saw(backend.Unknown[bool]()), true, backend.Unknown[bool](), ""},
+		"an old reading":              {func(b *box) { class("blaxel", backend.SandboxAsleep)(b); b.Stale = true }, false, backend.Unknown[bool](), ""},
+		"a container":                 {class("docker", backend.SandboxRunning), true, backend.Known(true), ""},
+		"a container that ended":      {class("docker", backend.SandboxExited), true, backend.Known(false), ""},
+		"a check that is not known":   {class("e2b", backend.SandboxRunning), false, backend.Unknown[bool](), ""},
+		"no agent SDK is known there": {func(b *box) { class("blaxel", backend.SandboxAsleep)(b); b.Name = backend.Text("web") }, false, backend.Unknown[bool](), ""},
+		"a former life":               {func(b *box) { saw(backend.Known(false))(b); b.KnownSince = now.Add(time.Minute) }, true, backend.Unknown[bool](), ""},
+	} {
+		b := &box{Name: backend.Text("agents-0123456789ab")}
+		b.Key, b.ReadAt = backend.Key{Kind: backend.KindSandbox, Source: "cloud", ID: backend.MustID("agents-0123456789ab")}, now
+		c.edit(b)
+		x, told := (&State{}).BeliefOn(b)
+		if told != c.told || told && (x.Runs != c.runs || x.Differs.String() != c.differs || x.Why.IsEmpty()) {
+			t.Errorf("%s: told %v: %+v", name, told, x)
+		}
+	}
+}
