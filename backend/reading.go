@@ -60,6 +60,10 @@ type Reading struct {
 	Unlisted []Unlisted `json:"unlisted,omitempty"`
 	// Degraded is why the source is only partly usable, empty when it is not degraded.
 	Degraded Safe `json:"degraded,omitzero"`
+	// Exposed is what anybody can do with a service of the source without a credential; empty: nothing shows that.
+	Exposed Safe `json:"exposed,omitzero"`
+	// Refuses is why no action through the source can be tried; empty: that is not known beforehand.
+	Refuses Safe `json:"refuses,omitzero"`
 	// WorkspacesUnknown says that the source cannot tell whether its workspaces exist or work.
 	WorkspacesUnknown bool `json:"workspaces_unknown,omitempty"`
 	// Registry is what the health routes of the source answer as a whole; empty for sources without such routes.

@@ -71,10 +71,8 @@ func (c *client) fits(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("nothing was done, the bridge does not tell which routes it has: %w", err)
-	case f.Preview():
-		return &actions.UntriedError{Why: backend.Text(bridge.PreviewRefusal)}
-	case !f.Exec || !f.Files || !f.Destroy:
-		return &actions.UntriedError{Why: backend.Text("the bridge has not all of the routes exec, file and delete: this version was never tested")}
+	case !f.Refusal().IsEmpty():
+		return &actions.UntriedError{Why: f.Refusal()}
 	}
 	return nil
 }

@@ -43,6 +43,9 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 		if b != nil {
 			l.sandbox(&c, b)
 		}
+		if h := q.State.Source(k.Source); h != nil && c.Why.IsEmpty() {
+			c.Why = h.Refuses
+		}
 		out = append(out, c)
 	}
 	return out

@@ -217,6 +217,7 @@ func Kinds() []Kind {
 		counting("hydrate-failed", alerts.SeverityCritical, backend.MetricHydrateFailed, "the snapshot was not restored", "2"),
 		kind("source-stale", staleDefaults),
 		kind("source-degraded", degradedDefaults),
+		kind("source-open", openDefaults),
 		kind("clock-skew", skewDefaults),
 	}
 }

@@ -29,6 +29,7 @@ var withoutLimit = map[string]string{
 	publicRule:      "an address that is public",
 	checkpointRule:  "the platform's refusal",
 	hostRestartRule: "a boot while it was watched",
+	"source-open":   "an answer to a request without a key",
 }
 
 // TestEveryRuleHasItsLimits holds that each rule is played at its limit, or named as one that has none.

@@ -22,6 +22,7 @@ func diagnoseSource(s *subjectView) Diagnosis {
 		s.answersWith(h, question{"refused", "Does it refuse our credentials?", "its answer to a request with the configured credentials"}, backend.ErrUnauthorised),
 		s.answersWith(h, question{"throttled", "Does it ask us to wait?", "its answer to the newest request"}, backend.ErrThrottled),
 		s.answersWith(h, question{"unreadable", "Is its answer unreadable?", "the body of its newest answer"}, backend.ErrInvalid),
+		s.exposed(h),
 		s.partly(h),
 		s.oldAnswers(h),
 		s.registryRoute(h),
@@ -124,6 +125,8 @@ func sourceEndings() []ending {
 		{any: []string{"throttled"}, conclude: "It asks us to wait", quotes: true, do: "At 429 lengthen its interval in the configuration. See who else asks it. At 503 look at the service.", dont: "Don't shorten its interval to see more."},
 		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't take its alerts as resolved: they stay as last seen."},
 		{any: []string{"down"}, conclude: "It does not answer. What it watches may still work.", do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't take its alerts as resolved: they stay as last seen."},
+		{any: []string{"exposed"}, conclude: "Anybody who knows its address can use it", quotes: true,
+			do: "Set SANDBOX_API_KEY in its Worker now. Give Sandglass that key: [source.bridge]. See the Worker's log for requests of others.", dont: "Don't wait: others can run commands meanwhile."},
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
 			do: "Check that the executor passes on publishWorkspaceRegistry. That is pitfall 9 of the framework's upgrade guide. Check the configured route too.", dont: "Don't take its silence for health."},
 		{any: []string{"old"}, conclude: "It answers with old data", quotes: true, do: "Ask it past any cache or proxy and compare the times. See whether its collector still runs.", dont: "Don't conclude from its ages: they are of the past."},
@@ -172,6 +175,18 @@ func (s *subjectView) answersWith(h *fleet.SourceHealth, q question, kind backen
 		return q.unsure("its error is another one: %s", h.Error)
 	}
 	return q.no(origin{h.Key.Source, h.LastOK}, "its newest answer was read")
+}
+
+// exposed asks whether a service of the source obeys without a credential.
+func (s *subjectView) exposed(h *fleet.SourceHealth) Check {
+	q := question{"exposed", "Does it obey without a credential?", "a request without one, which a source of kind cloudflare sends to its bridge"}
+	switch {
+	case h == nil || h.LastTry.IsZero():
+		return q.unsure("it was not read yet")
+	case !h.Exposed.IsEmpty():
+		return q.yes(answered(h), "%s", h.Exposed)
+	}
+	return q.unsure("nothing shows that it does")
 }
 
 // partly asks for parts of the source that cannot be read while the rest is.
@@ -310,6 +325,8 @@ func ownPages(a *alerts.Alert) []string {
 		return []string{"down"}
 	case "source-degraded":
 		return []string{"partly"}
+	case "source-open":
+		return []string{"exposed"}
 	case "source-stale":
 		return []string{"old"}
 	case "clock-skew":

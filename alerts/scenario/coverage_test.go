@@ -51,6 +51,7 @@ var stories = map[string][5]string{
 	"host-restarted":          {"TestHostRestartedWhileWatched", "TestHostRestartedDoesNotFireForAClockThatMoves", "TestHostRestartedColdStart", "TestHostRestartedColdStart", "TestHostRestartedIsAWarningWhereATmpfsLostItsContent"},
 	"source-stale":            {"TestSourceStaleServesACopy", "TestSourceStaleDoesNotFireForAQuietFleet", "TestSourceStaleServesACopy", "TestSourceStaleColdStartAndBlind", "TestSourceStaleAcrossRuns"},
 	"source-degraded":         {"TestSourceDegradedBySessionsThatCannotBeRead", "TestSourceDegradedDoesNotFireForFew", "TestSourceDegradedGapRestartColdStart", "TestSourceDegradedGapRestartColdStart", "TestSourceDegradedGapRestartColdStart"},
+	"source-open":             {"TestSourceOpen", "TestSourceOpen", "TestSourceOpen", "TestSourceOpen", "TestSourceOpen"},
 	"clock-skew":              {"TestClockSkew", "TestClockSkew", "TestClockSkew", "TestClockSkew", "TestClockSkew"},
 }
 

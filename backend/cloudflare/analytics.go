@@ -120,16 +120,7 @@ func (a *analytics) decode(resp *wire.Response) (rows map[string][]figures, n in
 	if err != nil {
 		return nil, 0, "the answer cannot be read: " + err.Error(), false
 	}
-	var words []string
-	for x := range doc.Root().Get("errors").Elements() {
-		text, _ := x.Get("message").Text()
-		code, _ := x.Get("extensions").Get("code").Text()
-		low := strings.ToLower(text)
-		denied = denied || code == "authz" || code == "authn" || strings.Contains(low, "permission") || strings.Contains(low, "not authorized") || strings.Contains(low, "unauthorized")
-		if text != "" && len(words) < 3 {
-			words = append(words, text)
-		}
-	}
+	words, denied := wire.GraphQLErrors(resp.Body)
 	groups, found := doc.Find("/data/viewer/accounts/0/containersMetricsAdaptiveGroups")
 	if !found || groups.Kind() != '[' {
 		if len(words) == 0 {

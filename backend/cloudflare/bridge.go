@@ -24,8 +24,7 @@ type worker struct {
 	next   time.Time
 	opened time.Time // when it was last asked without a key
 	open   backend.Value[bool]
-	// preview says that it is of the 1.0 preview, whose routes for acting are not used.
-	preview bool
+	refuses backend.Safe // why nothing may be changed through it; empty: nothing speaks against it
 	pool    backend.Value[bridge.Pool]
 	poolAt  time.Time
 	listAt  time.Time // when the operator routes last answered; zero: never
@@ -97,7 +96,7 @@ func (p *poll) readBridge() {
 	if p.now.Sub(w.opened) >= openEvery {
 		w.opened, w.open = p.now, w.client.Open(p.ctx)
 		if f, err := w.client.Features(p.ctx); err == nil {
-			w.preview = f.Preview()
+			w.refuses = f.Refusal()
 		}
 	}
 }
@@ -140,12 +139,12 @@ func (p *poll) bridgeWords() {
 		p.r.Unseen = p.r.Unseen || i == readBoxes
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the bridge does not answer as it should (%s): %s", backend.Clean(reads[i], maxWord), p.clean(what, 200)))
 	}
-	if w.preview {
-		p.r.Notes = append(p.r.Notes, backend.Text(bridge.PreviewRefusal))
+	if p.r.Refuses = w.refuses; !w.refuses.IsEmpty() {
+		p.r.Notes = append(p.r.Notes, w.refuses)
 	}
 	if w.open.Or(false) {
-		p.problem(backend.Key{}, backend.ErrInvalid, s.opt.BridgeURL, string(bridge.OpenWarning))
-		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Text(bridge.OpenWarning))
+		p.r.Notes = append(p.r.Notes, backend.Text(bridge.OpenWarning))
+		p.r.Exposed = backend.Text(bridge.OpenWarning)
 	}
 	if pool, known := w.pool.Get(); known && w.errs[readPool] == nil {
 		p.r.Pools = append(p.r.Pools, backend.Pool{ID: backend.MustID("bridge"), Name: backend.Text("bridge pool"), Used: backend.Known(pool.Total),

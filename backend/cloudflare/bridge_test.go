@@ -100,8 +100,8 @@ func TestWhatTheBridgeSaysOfItself(t *testing.T) {
 	if p := r.Pools[len(r.Pools)-1]; p.Name.String() != "bridge pool" || p.Used.Or(0) != 2 || p.Limit.Or(0) != 3 {
 		t.Errorf("the pool is %v of %v", p.Used, p.Limit)
 	}
-	if !strings.Contains(problems(r), "the bridge answers without a key") || r.Degraded.IsEmpty() {
-		t.Errorf("an open bridge: %s, degraded %v", problems(r), r.Degraded)
+	if !strings.Contains(r.Exposed.String(), "the bridge answers without a key") || !r.Degraded.IsEmpty() {
+		t.Errorf("an open bridge: %s, degraded %v", r.Exposed, r.Degraded)
 	}
 	w = withBridge(t, nil)
 	w.set("/v1/pool/stats", reply{status: http.StatusUnauthorized, body: `{"error":"Unauthorized","code":"unauthorized"}`})
@@ -120,12 +120,12 @@ func TestWhatTheBridgeSaysOfItself(t *testing.T) {
 func TestThePreviewIsSaid(t *testing.T) {
 	w := withBridge(t, nil)
 	w.set("/v1/openapi.json", ok(`{"paths":{"/v1/sandbox/{id}/processes":{"get":{}},"/v1/sandbox/{id}/running":{"get":{}}}}`))
-	if r := w.poll(); !strings.Contains(backend.Join(r.Notes, " ").String(), "1.0 preview") {
+	if r := w.poll(); !strings.Contains(r.Refuses.String(), "1.0 preview") {
 		t.Errorf("notes %v", r.Notes)
 	}
 	w = withBridge(t, nil)
 	w.set("/v1/openapi.json", ok(`{"paths":{"/v1/sandbox/{id}/exec":{"post":{}}}}`))
-	if r := w.poll(); strings.Contains(backend.Join(r.Notes, " ").String(), "preview") {
+	if r := w.poll(); strings.Contains(r.Refuses.String(), "preview") {
 		t.Errorf("notes of a stable bridge %v", r.Notes)
 	}
 }

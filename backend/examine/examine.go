@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/wire"
 )
 
 // Options are what an examination needs.
@@ -131,7 +132,7 @@ func (x *examination) routes(rec *Recorder, declared []backend.Route) {
 	taken := make([]bool, len(all))
 	for _, d := range declared {
 		out := Route{Method: backend.Clean(d.Verb, 20), Target: x.deps.Cleaner.Clean(d.Target, 300), Why: x.deps.Cleaner.Clean(d.Why, 300), May: MayUnknown}
-		if d.Verb != "GET" && d.Verb != "HEAD" {
+		if d.Verb != "GET" && d.Verb != "HEAD" && d.Verb != "POST" {
 			x.local(&out, d)
 			x.Routes = append(x.Routes, out)
 			continue
@@ -208,8 +209,14 @@ func (x *examination) asked(out *Route, all []exchange) {
 	out.Answers = map[int]int{}
 	var took []time.Duration
 	var names fieldNames
+	refused := 0
 	for i := range all {
 		e := &all[i]
+		if (e.status == 401 || e.status == 403) && keyed(all, e.sent) {
+			refused++
+			out.Asked--
+			continue
+		}
 		out.Answers[e.status]++
 		if e.status == 0 || e.late {
 			if e.err != nil {
@@ -236,13 +243,27 @@ func (x *examination) asked(out *Route, all []exchange) {
 				out.May = MayRead
 			}
 			x.body(out, e, &names)
+			if words, denied := wire.GraphQLErrors(e.body); e.method == "POST" && len(words) > 0 {
+				out.Problem = x.deps.Cleaner.Clean("answers 200 with errors: "+strings.Join(words, "; "), 300)
+				if denied {
+					out.May = MayNotRead
+				}
+			}
 		}
+	}
+	if refused > 0 {
+		x.Notes = append(x.Notes, backend.Textf("%s %s was asked %s without a credential, too, and refuses: nobody reads it without one", out.Method, out.Target, backend.Counted(refused, "time", "times")))
 	}
 	if len(took) > 0 {
 		slices.Sort(took)
 		out.Latency = &Latency{took[0].Seconds(), took[len(took)/2].Seconds(), took[len(took)-1].Seconds()}
 	}
 	out.Known, out.Unknown = names.list(x)
+}
+
+// keyed reports whether a route answered a request that carried more than this one: a credential.
+func keyed(all []exchange, sent int) bool {
+	return slices.ContainsFunc(all, func(e exchange) bool { return e.sent > sent && e.status >= 200 && e.status < 300 })
 }
 
 // server notes what an answer says about the software behind it.
@@ -350,6 +371,9 @@ func (x *examination) reading(r *backend.Reading) {
 	}
 	for _, p := range r.Problems[:min(len(r.Problems), 20)] {
 		x.Problems = append(x.Problems, p.What)
+	}
+	if !r.Exposed.IsEmpty() {
+		x.Problems = append(x.Problems, r.Exposed)
 	}
 	if !r.Degraded.IsEmpty() {
 		x.Problems = append(x.Problems, r.Degraded)

@@ -18,6 +18,7 @@ const (
 // exchange is one request of the adapter and what it came to.
 type exchange struct {
 	method, path, query string
+	sent                int // headers of the request, its condition apart: a credential is one more
 	status              int // 0: no answer
 	header              http.Header
 	err                 error
@@ -49,7 +50,10 @@ type tap struct {
 
 // RoundTrip passes the request on.
 func (t tap) RoundTrip(req *http.Request) (*http.Response, error) {
-	x := &exchange{method: req.Method, path: req.URL.Path, query: req.URL.RawQuery, began: t.r.now(), late: true}
+	x := &exchange{method: req.Method, path: req.URL.Path, query: req.URL.RawQuery, sent: len(req.Header), began: t.r.now(), late: true}
+	if req.Header.Get("If-None-Match") != "" {
+		x.sent--
+	}
 	resp, err := t.base.RoundTrip(req)
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()

@@ -47,6 +47,12 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	}
 	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts, h.Pools = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts, r.Pools
 	h.Client, h.Engine = r.Client, r.Engine
+	h.Refuses = r.Refuses
+	if h.Exposed = r.Exposed; h.Exposed.IsEmpty() {
+		h.ExposedSince = time.Time{}
+	} else if h.ExposedSince.IsZero() {
+		h.ExposedSince = now
+	}
 	h.Reports = backend.KeepReports(h.Reports, r.Reports, now)
 	h.Bookmarks, h.Undated, h.Stopped = r.Bookmarks, r.Undated, r.Stopped
 	h.WorkspacesUnknown, h.Unfinished, h.Rejections = r.WorkspacesUnknown, r.Partial || r.Unseen, r.Rejections

@@ -131,19 +131,22 @@ type SourceHealth struct {
 	// Held is what its answers lost suspiciously, by kind; nil without any.
 	Held []Held
 	// Unfinished says that what there is to read was not read to its end, or cannot be.
-	Unfinished bool
-	Problems   []backend.Problem
-	Bookmarks  []backend.Bookmark
-	Stopped    []backend.ID // sessions whose log file has not grown since their newest line
-	Undated    backend.Safe // matching log lines that were not counted, since nothing tells when they were written
-	Client     backend.Safe // the command that reaches the same platform from a shell, empty without one
-	Engine     backend.Safe // the container engine of the newest reading, empty of other sources
-	Notes      []backend.Safe
-	Facts      []backend.Fact // as of the last successful poll
-	Pools      []backend.Pool // likewise
-	Rejections []*backend.Rejection
-	Reports    []backend.Report // what its log lines said lately of subjects of other sources, the oldest first
-	Rev        uint64
+	Unfinished   bool
+	Problems     []backend.Problem
+	Bookmarks    []backend.Bookmark
+	Stopped      []backend.ID // sessions whose log file has not grown since their newest line
+	Exposed      backend.Safe // what anybody can do with a service of it without a credential; empty: nothing shows that
+	Refuses      backend.Safe // why no action through it can be tried; empty: that is not known beforehand
+	ExposedSince time.Time    // when that was first seen; zero: nothing shows it
+	Undated      backend.Safe // matching log lines that were not counted, since nothing tells when they were written
+	Client       backend.Safe // the command that reaches the same platform from a shell, empty without one
+	Engine       backend.Safe // the container engine of the newest reading, empty of other sources
+	Notes        []backend.Safe
+	Facts        []backend.Fact // as of the last successful poll
+	Pools        []backend.Pool // likewise
+	Rejections   []*backend.Rejection
+	Reports      []backend.Report // what its log lines said lately of subjects of other sources, the oldest first
+	Rev          uint64
 }
 
 // Starting reports whether some source has neither answered nor failed yet.

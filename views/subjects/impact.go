@@ -61,6 +61,7 @@ func impacts() map[string]string {
 		"tmpdir-pileup":           "",
 		"tmpdir-root-unusable":    "new agents on this host get no scratch directory",
 		"wake-failed":             "users cannot work in %s: no driver answers",
+		"source-open":             "none known: others can run commands",
 		"wont-terminate":          "no user notices it; sandboxes run on and cost money",
 	}
 }

@@ -131,7 +131,7 @@ var asksTheSame = map[string]string{
 	"failed-too-long": "failed", "hammered-and-failing": "failed", "reset-loop": "failed", "error-burst": "failed", "error-chaos": "failed", "capability-mismatch": "failed",
 	"eviction-storm": "storm", "evicted-sustained": "evicted", "misclassified-transient": "permanent", "restart-storm": "rollout", "capacity": "quota", "agent-oom": "agent-oom",
 	"wont-terminate": "over", "tmpdir-pileup": "pile", "tmpdir-orphaned": "pile", "tmpdir-close-failed": "close-failed", "tmpdir-root-unusable": "root", "audit-saturation": "flood",
-	"source-down": "down", "source-stale": "old", "clock-skew": "clock", "registry-not-published": "unpublished", "host-oom": "host-memory",
+	"source-down": "down", "source-stale": "old", "source-open": "exposed", "clock-skew": "clock", "registry-not-published": "unpublished", "host-oom": "host-memory",
 }
 
 // denies is how conclusions say that there is no such trouble, and deniesFact how facts do.

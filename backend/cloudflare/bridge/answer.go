@@ -85,8 +85,16 @@ type Features struct {
 // Preview reports whether it is the 1.0 preview, which Sandglass reads only.
 func (f Features) Preview() bool { return f.Processes && !f.Exec }
 
-// PreviewRefusal is why nothing is sent to the preview.
-const PreviewRefusal = backend.Literal("this bridge is the 1.0 preview (@cloudflare/sandbox@next), which Sandglass only reads: acting on it was never tested")
+// Refusal is why nothing that changes something is sent to a bridge with these routes; empty: nothing speaks against it.
+func (f Features) Refusal() backend.Safe {
+	switch {
+	case f.Preview():
+		return backend.Text("this bridge is the 1.0 preview (@cloudflare/sandbox@next), which Sandglass only reads: acting on it was never tested")
+	case !f.Exec || !f.Files || !f.Destroy:
+		return backend.Text("the bridge has not all of the routes exec, file and delete: this version was never tested")
+	}
+	return backend.Safe{}
+}
 
 // ReadFeatures reads the document about the routes.
 func ReadFeatures(body []byte) (Features, error) {
