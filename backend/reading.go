@@ -60,7 +60,7 @@ type Reading struct {
 	Unlisted []Unlisted `json:"unlisted,omitempty"`
 	// Degraded is why the source is only partly usable, empty when it is not degraded.
 	Degraded Safe `json:"degraded,omitzero"`
-	// Exposed is what anybody can do with a service of the source without a credential; empty: nothing shows that.
+	// Exposed is what others can do with a service of the source without a credential; empty: nothing shows that.
 	Exposed Safe `json:"exposed,omitzero"`
 	// Refuses is why no action through the source can be tried; empty: that is not known beforehand.
 	Refuses Safe `json:"refuses,omitzero"`

@@ -14,7 +14,7 @@ func (o *OpenOptions) build() (alerts.Rule, error) {
 	return &sourceOpen{base: o.base("source-open", "", "")}, nil
 }
 
-// sourceOpen tells of services that do what anybody asks.
+// sourceOpen tells of services that obey without a credential.
 type sourceOpen struct{ base }
 
 func (r *sourceOpen) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {

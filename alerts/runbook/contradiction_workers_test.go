@@ -105,6 +105,17 @@ func TestAFullApplicationSpeaksOfNoWorkspaces(t *testing.T) {
 	}
 }
 
+// TestANearlyFullApplicationRefusesNothing: the page does not speak of refusals that nothing shows.
+func TestANearlyFullApplicationRefusesNothing(t *testing.T) {
+	t.Parallel()
+	source := backend.Key{Kind: backend.KindSource, Source: "cf", ID: backend.MustID("cf/agents")}
+	w := world{pools: []backend.Pool{{ID: backend.MustID("a"), Name: backend.Text("agents")}}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "capacity", Source: "cf", Runbook: "7",
+		Cause: backend.Text("agents is nearly full"), State: alerts.StateFiring, Confirmed: now, Subjects: []alerts.Subject{{Key: source, State: alerts.StateFiring}}, SubjectCount: 1}}}}
+	if d := w.diagnose("7", source); d.Conclusion.String() != "Few places are left. Nothing that was read shows a refusal yet." {
+		t.Errorf("%s", d.Conclusion)
+	}
+}
+
 // TestCommandsThatBeginOnlyForAProbe: a link is named with its costs; without one the page says that the probe cannot tell.
 func TestCommandsThatBeginOnlyForAProbe(t *testing.T) {
 	t.Parallel()

@@ -311,6 +311,9 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
 	case d.mainly("quota"):
 		d.conclude("The platform's limit refuses new containers. Every retry asks again.")
+		if a := s.ledBy("capacity"); a != nil && strings.HasSuffix(a.Cause.String(), "is nearly full") && !strings.Contains(d.fact("quota").String(), "name it") {
+			d.conclude("Few places are left. Nothing that was read shows a refusal yet.")
+		}
 		s.makeRoom(d)
 	case d.mainly("permanent"):
 		d.conclude("An error that no retry cures is retried.")

@@ -125,7 +125,7 @@ func sourceEndings() []ending {
 		{any: []string{"throttled"}, conclude: "It asks us to wait", quotes: true, do: "At 429 lengthen its interval in the configuration. See who else asks it. At 503 look at the service.", dont: "Don't shorten its interval to see more."},
 		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't take its alerts as resolved: they stay as last seen."},
 		{any: []string{"down"}, conclude: "It does not answer. What it watches may still work.", do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't take its alerts as resolved: they stay as last seen."},
-		{any: []string{"exposed"}, conclude: "Anybody who knows its address can use it", quotes: true,
+		{any: []string{"exposed"}, conclude: "All who know its address can use it", quotes: true,
 			do: "Set SANDBOX_API_KEY in its Worker now. Give Sandglass that key: [source.bridge]. See the Worker's log for requests of others.", dont: "Don't wait: others can run commands meanwhile."},
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
 			do: "Check that the executor passes on publishWorkspaceRegistry. That is pitfall 9 of the framework's upgrade guide. Check the configured route too.", dont: "Don't take its silence for health."},

@@ -18,12 +18,12 @@ const (
 
 // worker is the bridge Worker, of which only routes are asked that start no container.
 type worker struct {
-	client *bridge.Client
-	boxes  map[string]bridge.Box // of the operator routes, by sandbox id
-	by     map[string]string     // sandbox id by the id or name of its container
-	next   time.Time
-	opened time.Time // when it was last asked without a key
-	open   backend.Value[bool]
+	client  *bridge.Client
+	boxes   map[string]bridge.Box // of the operator routes, by sandbox id
+	by      map[string]string     // sandbox id by the id or name of its container
+	next    time.Time
+	opened  time.Time // when it was last asked without a key
+	open    backend.Value[bool]
 	refuses backend.Safe // why nothing may be changed through it; empty: nothing speaks against it
 	pool    backend.Value[bridge.Pool]
 	poolAt  time.Time

@@ -252,7 +252,7 @@ func (x *examination) asked(out *Route, all []exchange) {
 		}
 	}
 	if refused > 0 {
-		x.Notes = append(x.Notes, backend.Textf("%s %s was asked %s without a credential, too, and refuses: nobody reads it without one", out.Method, out.Target, backend.Counted(refused, "time", "times")))
+		x.Notes = append(x.Notes, backend.Textf("%s %s was asked %s without a credential, too, and refuses: it is closed", out.Method, out.Target, backend.Counted(refused, "time", "times")))
 	}
 	if len(took) > 0 {
 		slices.Sort(took)

@@ -135,7 +135,7 @@ type SourceHealth struct {
 	Problems     []backend.Problem
 	Bookmarks    []backend.Bookmark
 	Stopped      []backend.ID // sessions whose log file has not grown since their newest line
-	Exposed      backend.Safe // what anybody can do with a service of it without a credential; empty: nothing shows that
+	Exposed      backend.Safe // what others can do with a service of it without a credential; empty: nothing shows that
 	Refuses      backend.Safe // why no action through it can be tried; empty: that is not known beforehand
 	ExposedSince time.Time    // when that was first seen; zero: nothing shows it
 	Undated      backend.Safe // matching log lines that were not counted, since nothing tells when they were written

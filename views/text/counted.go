@@ -25,20 +25,30 @@ func counted(st *fleet.State) backend.Kind {
 // seen counts what is watched: workspaces, or the containers or scratch directories of a machine without an agent framework.
 // Empty: nothing that is read can be counted.
 func (c *Check) seen() string {
-	total, one, many := 0, "", ""
+	total, one, many, apart := 0, "", "", 0
 	switch {
 	case c.counted == backend.KindWorkspace:
 		one, many = "workspace", "workspaces"
 		total = c.snapshot.State.Workspaces.Len()
 	case c.counted == backend.KindSandbox:
 		one, many = "sandbox", "sandboxes" // of cloud platforms, which say in which region each is
+		alone := false
 		for b := range c.snapshot.State.Sandboxes.All() {
 			if b.Judged() {
 				total++
 			}
+			switch {
+			case b.Unattributed:
+				apart++
+			case !b.BridgeID.IsZero() && b.Container.IsZero():
+				alone = true
+			}
 			if b.Region.IsEmpty() && b.BridgeID.IsZero() {
 				one, many = "container", "containers"
 			}
+		}
+		if !alone {
+			apart = 0
 		}
 		if c.snapshot.State.Sandboxes.Len() == 0 && !c.clouds() {
 			one, many = "container", "containers"
@@ -54,6 +64,8 @@ func (c *Check) seen() string {
 		return many + " unknown"
 	case c.unread:
 		return backend.Counted(total, one, many) + " known"
+	case apart > 0:
+		return backend.Counted(total, one, many) + ", " + backend.Counted(apart, "of them an instance", "of them instances") + " that may be one of the others"
 	}
 	return backend.Counted(total, one, many)
 }
