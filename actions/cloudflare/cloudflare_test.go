@@ -3,6 +3,7 @@ package cloudflare
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -211,6 +212,49 @@ func TestTheMatrixOfPlanes(t *testing.T) {
 
 const missingText = "/workspace is missing: no command without a session begins; the container itself is well"
 
+// TestSilenceIsAFault: three commands without an answer, while the bridge answers, are one, also where nothing says that the sandbox
+// runs; a plain command that did not begin is one whatever a session does. While the bridge is silent too, nothing is known.
+func TestSilenceIsAFault(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs, want string
+		plain      bool // a plain command fails at once
+		deaf       bool // the bridge does not answer afterwards
+		outcome    backend.Outcome
+		kind       backend.FailureKind
+	}{
+		"it runs":               {runs: runsYes, outcome: backend.OutcomeFailed, kind: backend.FailServerFrozen, want: "its control server answers nothing: neither"},
+		"it may not run":        {runs: runsUnknown, outcome: backend.OutcomeFailed, kind: backend.FailServerFrozen, want: "or its container does not start"},
+		"a plain command fails": {runs: runsUnknown, plain: true, outcome: backend.OutcomeFailed, want: "commands without a session do not begin"},
+		"the bridge is silent":  {runs: runsYes, deaf: true, outcome: backend.OutcomeUnknown, kind: backend.FailExecTimeout, want: "nothing is known of the sandbox"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, demo.BridgeOptions{})
+			w.change(func(b *demo.Box) { b.Wedged = true })
+			w.brief = true
+			stats := 0
+			w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+				if strings.HasSuffix(r.URL.Path, "/pool/stats") {
+					if stats++; c.deaf && w.asks("/exec") > 2 {
+						out.WriteHeader(http.StatusBadGateway)
+						return true
+					}
+				}
+				if c.plain && strings.HasSuffix(r.URL.Path, "/exec") && r.Header.Get("Session-Id") == "" {
+					out.Header().Set("Content-Type", "text/event-stream")
+					_, _ = io.WriteString(out, "event: error\ndata: {\"error\":\"CommandError: Failed to execute streaming command 'true' in sessionless execution: ENOENT: no such file or directory, posix_spawn '/bin/bash'\",\"code\":\"exec_transport_error\"}\n\n")
+					return true
+				}
+				return false
+			}
+			done, _, err := w.do(actions.Probe, factRuns, c.runs)
+			v := on(done, backend.PlaneExec)
+			if v.Outcome != c.outcome || v.Kind != c.kind || !strings.Contains(v.What.String(), c.want) || (err == nil) != (c.outcome == backend.OutcomeFailed) {
+				t.Errorf("%s %s %s: %v", v.Outcome, v.Kind, v.What, err)
+			}
+		})
+	}
+}
+
 // TestALinkThatLeadsSomewhereIsNamed: a probe works in it, and says that it is one.
 func TestALinkThatLeadsSomewhereIsNamed(t *testing.T) {
 	t.Parallel()
@@ -249,7 +293,8 @@ func TestRepair(t *testing.T) {
 			w.change(c.change)
 			w.brief = name == "wedged meanwhile"
 			done, _, err := w.do(actions.Repair, c.facts...)
-			if c.err == "" && (err != nil || !done.Proved || on(done, backend.PlaneExec).Outcome != backend.OutcomeOK || !strings.Contains(done.Text.String(), "is there again, empty")) ||
+			if c.err == "" && (err != nil || !done.Proved || on(done, backend.PlaneExec).Outcome != backend.OutcomeOK || !strings.Contains(done.Text.String(), "is there again, empty") ||
+				strings.Contains(fmt.Sprint(done.Notes), "the old files are gone") == (name == "a link")) ||
 				c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("%+v %v", done, err)
 			}

@@ -30,15 +30,19 @@ func Kind() actions.Kind {
 	return actions.Kind{Name: "cloudflare", Specs: specs(), Defaults: func() any { o := defaults(); return &o }, Build: build}
 }
 
-const probeCost = "runs at most 7 short commands; the first request waits up to 160s for a container, and starts and bills one where none runs"
+const (
+	probeCost  = "runs at most 7 short commands" + startCost
+	repairCost = "runs at most 11 short commands, as it looks before and afterwards" + startCost
+	startCost  = "; the first request waits up to 160s for a container, and starts and bills one where none runs"
+)
 
 // specs lists the verbs in the order of the least harm.
 func specs() []actions.Spec {
 	return []actions.Spec{
 		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "runs true, ls and readlink in /workspace and reads one file; if true does not begin, tries a new session to tell why",
 			Cost: probeCost, Undo: "nothing: its session is removed", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},
-		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair", Effect: "makes the missing /workspace again, empty but for .keep, and proves that a command runs in it; the old files are gone already",
-			Cost: probeCost, Undo: "remove /workspace/.keep and the empty directory", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},
+		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair", Effect: "makes the directory /workspace again and proves that a command runs in it: a missing one through the file .keep in it, a link to nothing by removing the link",
+			Cost: repairCost, Undo: "remove the directory; make the link again with ln -s", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},
 		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop", Effect: "asks its container to end, through your operator route; its files are lost, its id stays",
 			Gesture: actions.GestureName, Cap: actions.CapShare},
 		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy", Effect: "removes its container with all files for good",

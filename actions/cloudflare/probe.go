@@ -152,13 +152,18 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	case silent(&pwd, err):
 		again, errAgain := x.c.exec(ctx, x.id, bridge.Order{Argv: []string{"pwd"}, Session: x.session + "-2", Within: commandWithin}, x.c.factory.next)
 		x.planes = append(x.planes, x.way("another new session", &again, errAgain))
+		v.Took += pwd.took + again.took
 		switch {
 		case !silent(&again, errAgain):
 			v.Outcome, v.What = backend.OutcomeUnknown, backend.Text("one command was not answered and the next one was: the connection may have been lost; probe it again")
-		case !x.runs || plainErr == nil && plain.problem != nil && !silent(&plain, plainErr):
-			v.Outcome, v.Kind, v.What = backend.OutcomeUnknown, backend.FailExecTimeout, backend.Text("commands in a new session were not answered, twice")
-		default:
+		case !x.bridgeAnswers(ctx):
+			v.Outcome, v.Kind, v.What = backend.OutcomeUnknown, backend.FailExecTimeout, backend.Text("no command was answered, and now the bridge itself does not answer: nothing is known of the sandbox")
+		case plainErr == nil && plain.problem != nil: // that much was seen
+			v.What = backend.Text("commands without a session do not begin, and those in a new session were not answered, twice: which fault it is was not seen")
+		case x.runs:
 			v.Kind, v.What = backend.FailServerFrozen, backend.Text("its control server answers nothing: neither a plain command nor one in a new session ended, twice")
+		default:
+			v.Kind, v.What = backend.FailServerFrozen, backend.Text("its control server answers nothing, or its container does not start, which nothing here shows: neither a plain command nor one in a new session ended, twice")
 		}
 	case pwd.problem != nil:
 		v.What = backend.Textf("commands begin neither without a session nor in a new one: %s", x.c.clean(pwd.problem.Text, 200))
@@ -174,6 +179,12 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	if v.Kind == backend.FailWorkDirMissing || v.Kind == backend.FailWorkDirDangling || v.Kind == backend.FailWorkDirNoDir {
 		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: v.Kind, What: v.What})
 	}
+}
+
+// bridgeAnswers reports whether the way to the bridge is there, so that silence is the sandbox's own.
+func (x *examination) bridgeAnswers(ctx context.Context) bool {
+	_, err := x.c.pool(ctx)
+	return err == nil
 }
 
 // directory tells what stands in the place of /workspace where a new session begins elsewhere, and tries the other ways.

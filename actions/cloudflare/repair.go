@@ -36,11 +36,16 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 	}
 	after := c.examine(ctx, id, true)
 	done, err := after.concluded()
+	relinked := before.exec.Kind == backend.FailWorkDirDangling
+	answered := "the bridge took the file that makes /workspace"
+	if relinked {
+		answered = "the link was replaced"
+	}
 	switch {
 	case err != nil:
-		return done, fmt.Errorf("/workspace was made, but whether commands run in it is not known: %w", err)
+		return done, fmt.Errorf("%s, but whether commands run there is not known: %w", answered, err)
 	case after.exec.Outcome != backend.OutcomeOK:
-		return done, fmt.Errorf("/workspace was made, and commands fail all the same: %s", after.exec.Said())
+		return done, fmt.Errorf("%s, and commands fail all the same: %s", answered, after.exec.Said())
 	}
 	for i := range done.Observed {
 		if v := &done.Observed[i]; v.Plane == backend.PlaneExec {
@@ -48,6 +53,10 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 		}
 	}
 	done.Text = backend.Text("/workspace is there again, empty: true ran in it")
+	if relinked {
+		done.Notes = append(done.Notes, backend.Textf("the link to %s is removed; new files go to the container's own disk", c.clean(before.link, 200)))
+		return done, nil
+	}
 	done.Notes = append(done.Notes, backend.Text("the old files are gone; open sessions stay in the removed directory until cd /workspace"))
 	return done, nil
 }

@@ -71,9 +71,11 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox) {
 		c.Identity = append(c.Identity, actions.Fact{Name: factFailure, Value: string(exec.Kind)}, actions.Fact{Name: factLink, Value: exec.What.String()})
 		c.Loses = []backend.Safe{backend.Text("nothing more: the files of /workspace are gone already, and nothing here brings them back")}
 		if exec.Kind == backend.FailWorkDirDangling {
-			c.Loses = []backend.Safe{backend.Textf("the link itself: %s. The files are gone already", exec.What)}
+			c.Loses = []backend.Safe{backend.Textf("the link: %s. The files may still be where it leads: a mount that comes back is not found any more under /workspace", exec.What)}
+			c.Notes = append(c.Notes, backend.Text("new files go to the container's own disk, which its end empties"))
+		} else {
+			c.Notes = append(c.Notes, backend.Text("sessions that are open stay in the removed directory: cd /workspace there, or begin a new one"))
 		}
-		c.Notes = append(c.Notes, backend.Text("sessions that are open stay in the removed directory: cd /workspace there, or begin a new one"))
 	}
 	if runs == runsUnknown && l.verb != actions.Stop {
 		c.Notes = append(c.Notes, backend.Text("nothing says that it runs: where it does not, the first request starts a new, empty container, which is billed"))

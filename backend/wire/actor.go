@@ -72,7 +72,7 @@ func (a *Actor) Send(ctx context.Context, o Order) (*Reply, error) {
 		return nil, c.fail(backend.ErrInvalid, "", err)
 	}
 	where := redact(u)
-	ctx, cancel := context.WithTimeout(ctx, c.deps.Deadline)
+	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	// From the moment a connection is there, any part of the request may be on its way.
 	var connected atomic.Bool

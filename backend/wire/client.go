@@ -158,7 +158,7 @@ func (c *Client) send(ctx context.Context, method string, r Request, body []byte
 		return nil, c.fail(backend.ErrInvalid, "", err)
 	}
 	where := redact(u)
-	ctx, cancel := context.WithTimeout(ctx, c.deps.Deadline)
+	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	req, err := c.build(ctx, method, u, r)
 	if err != nil {
@@ -302,6 +302,23 @@ type maskedError struct {
 func (e maskedError) Error() string { return e.text }
 func (e maskedError) Unwrap() error { return e.err }
 
+// boundKey finds in a context how long its request may take.
+type boundKey struct{}
+
+// bounded ends a request after the deadline of the source, or earlier where its caller gave it less.
+func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	within := c.deps.Deadline
+	if at, is := ctx.Deadline(); is {
+		if left := at.Sub(c.deps.Now()); left > 0 && left < within {
+			within = left
+			if left > time.Second {
+				within = left.Round(time.Second)
+			}
+		}
+	}
+	return context.WithTimeout(context.WithValue(ctx, boundKey{}, within), c.deps.Deadline)
+}
+
 // transportError classifies what net/http returned. Its own text quotes the whole URL, so only the cause is kept.
 func (c *Client) transportError(ctx context.Context, where string, err error, got int64) error {
 	var ue *url.Error
@@ -312,8 +329,12 @@ func (c *Client) transportError(ctx context.Context, where string, err error, go
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout(),
 		errors.Is(ctx.Err(), context.DeadlineExceeded):
+		within, is := ctx.Value(boundKey{}).(time.Duration)
+		if !is {
+			within = c.deps.Deadline
+		}
 		return c.fail(backend.ErrTimeout, where,
-			maskedError{fmt.Sprintf("no complete answer within %s (%d bytes came)", backend.Duration(c.deps.Deadline), got), context.DeadlineExceeded})
+			maskedError{fmt.Sprintf("no complete answer within %s (%d bytes came)", backend.Duration(within), got), context.DeadlineExceeded})
 	case errors.Is(err, context.Canceled):
 		return c.fail(backend.ErrTimeout, where, fmt.Errorf("the poll was ended: %w", err))
 	case strings.Contains(err.Error(), "server response headers exceeded"):

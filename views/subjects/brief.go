@@ -24,6 +24,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{" is nearly full", "nearly full"},
 	{"its clock is ahead of ours", "clock ahead of ours"},
 	{"its clock is behind ours", "clock behind ours"},
+	{"it obeys without a key", "open without a key"},
 	{"workspaces fail for many different causes", "many causes at once"},
 	{"workspaces are evicted faster than they recover", "recovery too slow"},
 	{"evictions go on for long", "many not recovered"},
