@@ -64,8 +64,39 @@ func TestCloudflareOfAStory(t *testing.T) {
 	}
 }
 
+// TestBlaxelOfAStory: a scenario with a Blaxel workspace serves it under its key, and saves a state of each session.
+func TestBlaxelOfAStory(t *testing.T) {
+	for _, s := range scripts() {
+		if s.incidents.blaxel == 0 && s.Name != "calm" {
+			continue
+		}
+		d, err := start(t.Context(), Options{Workspaces: 60, Scenario: s.Name, Start: testStart}, func() time.Duration { return 0 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, has := readConfig(t, d.Config())["blaxel"]
+		if has != (s.incidents.blaxel != 0) {
+			t.Errorf("%s: %t", s.Name, has)
+		}
+		if has {
+			asksOf(t, s.Name, from.URL+"/sandboxes", from.Read.File, http.StatusUnauthorized, map[string]string{"X-Blaxel-Workspace": from.Workspace})
+			if saved, err := os.ReadDir(d.blaxel.states); err != nil || len(saved) != 4 {
+				t.Errorf("%s: %d states, %v", s.Name, len(saved), err)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // asks sends a request with the key of a file, which must be answered, and with another one.
 func asks(t *testing.T, name, url, file string, refused int) {
+	t.Helper()
+	asksOf(t, name, url, file, refused, nil)
+}
+
+func asksOf(t *testing.T, name, url, file string, refused int, headers map[string]string) {
 	t.Helper()
 	key, err := os.ReadFile(file)
 	if err != nil {
@@ -77,6 +108,9 @@ func asks(t *testing.T, name, url, file string, refused int) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Authorization", "Bearer "+key)
+		for k, v := range headers {
+			req.Header.Set(k, v)
+		}
 		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 		resp, err := client.Do(req)
 		if err != nil {

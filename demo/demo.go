@@ -38,6 +38,7 @@ type Demo struct {
 	scratch scratchKeeper
 	cloud   *cloud // nil: this world has no Agentuity
 	edge    *edge  // nil: this world has no Cloudflare
+	blaxel  *blaxelCloud
 	once    sync.Once
 	closed  error
 }
@@ -155,12 +156,18 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 	if d.edge, err = f.newEdge(o, clock); err != nil {
 		return err
 	}
+	if d.blaxel, err = f.newBlaxel(clock); err != nil {
+		return err
+	}
 	if err := d.openGates(); err != nil {
+		return err
+	}
+	if err := d.blaxel.save(); err != nil {
 		return err
 	}
 	d.config = f.config(s.Name, o.Seed, addresses{
 		helix: [instances]string{d.gates[0].addr, d.us.addr}, metrics: d.gates[2].addr, docker: d.gates[3].addr,
-	}) + d.cloud.config() + d.edge.config()
+	}) + d.cloud.config() + d.edge.config() + d.blaxel.config()
 	if err := d.step(); err != nil {
 		return err
 	}
@@ -194,6 +201,10 @@ func (d *Demo) openGates() error {
 			w.gate = &gate{name: "bridge", network: "tcp", addr: anyPort, handler: w.bridge, group: d.group, now: d.now}
 			d.gates, paths = append(d.gates, w.gate), append(paths, "/health")
 		}
+	}
+	if d.blaxel != nil {
+		d.blaxel.gate = &gate{name: "blaxel", network: "tcp", addr: anyPort, handler: d.blaxel.platform, group: d.group, now: d.now}
+		d.gates, paths = append(d.gates, d.blaxel.gate), append(paths, "/v0/sandboxes")
 	}
 	for i, g := range d.gates {
 		if err := g.open(); err != nil {
@@ -238,6 +249,9 @@ func (d *Demo) step() error {
 	if err := d.cloud.step(); err != nil {
 		return err
 	}
+	if err := d.blaxel.step(); err != nil {
+		return err
+	}
 	if d.edge != nil {
 		if err := d.edge.worker.step(); err != nil {
 			return err
@@ -276,7 +290,7 @@ func (d *Demo) Close() error {
 		for _, l := range d.logs {
 			errs = append(errs, l.close())
 		}
-		errs = append(errs, d.cloud.close())
+		errs = append(errs, d.cloud.close(), d.blaxel.close())
 		if d.edge != nil {
 			errs = append(errs, d.edge.worker.close())
 		}

@@ -53,6 +53,9 @@ type sourceRead struct {
 	BridgeURL           string `toml:"bridge_url"`
 	OpsPrefix           string `toml:"ops_prefix"`
 	Sandboxes           []string
+	Workspace           string
+	SessionLabel        string `toml:"session_label"`
+	Layout              string
 	Bridge              struct{ File string }
 	APIURL              string `toml:"api_url"`
 	HubURL              string `toml:"hub_url"`

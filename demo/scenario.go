@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sandglass/demo/agentuity"
+	"sandglass/demo/blaxel"
 	"sandglass/demo/cloudflare"
 )
 
@@ -37,6 +38,8 @@ type incidentSet struct {
 	account cloudflare.Trouble
 	// bridge is what happens in the sandboxes of a bridge Worker beside that account.
 	bridge cloudflare.BridgeStory
+	// blaxel is what happens in a Blaxel workspace beside the fleet. Only worlds with such a story have one.
+	blaxel blaxel.Story
 }
 
 type script struct {
@@ -85,6 +88,16 @@ func scripts() []script {
 			incidentSet{edge: true, bridge: cloudflare.WorkspaceMissing}},
 		{Scenario{"shared-sandbox", "Two agents share one Cloudflare sandbox, and one of them removes /workspace: the commands of both fail."},
 			incidentSet{edge: true, bridge: cloudflare.SharedSandbox}},
+		{Scenario{"believes-alive", "The saved state of an agent session names a Blaxel sandbox that the platform lost."},
+			incidentSet{blaxel: blaxel.BelievesAlive}},
+		{Scenario{"believes-dead", "An agent gave up its Blaxel sandbox, which is there and only woke too slowly for the agent's check."},
+			incidentSet{blaxel: blaxel.BelievesDead}},
+		{Scenario{"runaway", "A process in a Blaxel sandbox runs on although its agent gave up after the timeout."},
+			incidentSet{blaxel: blaxel.Runaway}},
+		{Scenario{"leaked-on-exit", "A Blaxel sandbox that its session should have deleted at its end is still there."},
+			incidentSet{blaxel: blaxel.LeakedOnExit}},
+		{Scenario{"interrupted-snapshot", "Blaxel sandboxes in which saving or restoring the files of a session broke off and left its archive."},
+			incidentSet{blaxel: blaxel.InterruptedSnapshot}},
 		{Scenario{"source-outage", "One Helix endpoint refuses connections after 45 seconds and the metrics page answers 503 for a while."},
 			incidentSet{outage: true}},
 	}

@@ -18,6 +18,7 @@ import (
 	"sandglass/actions"
 	agentuityact "sandglass/actions/agentuity"
 	"sandglass/actions/audit"
+	blaxelact "sandglass/actions/blaxel"
 	cloudflareact "sandglass/actions/cloudflare"
 	dockeract "sandglass/actions/docker"
 	"sandglass/actions/operator"
@@ -55,7 +56,7 @@ func kinds() []backend.SourceKind {
 }
 
 func effects() []actions.Kind {
-	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind(), agentuityact.Kind(), cloudflareact.Kind()}
+	return []actions.Kind{operator.HelixKind(app.CauseOf), dockeract.Kind(), tmpdiract.Kind(), agentuityact.Kind(), cloudflareact.Kind(), blaxelact.Kind()}
 }
 
 // TestTheProgramIsMains holds that these tests run the program that main makes.
