@@ -85,13 +85,13 @@ func TestEffectsHaveOnePath(t *testing.T) {
 // fileWriters are the files of the program that may change files, and how. Everything else only reads. All of them write
 // below the state directory or to a file that the command line names, but for actions/tmpdir.
 var fileWriters = map[string][]string{
-	"actions/agentuity/rescue.go":          {"os.Remove"},                   // what it could not fill
-	"actions/blaxel/rescue.go":             {"os.Remove"},                   // the same
+	"actions/agentuity/rescue.go":          {"os.Remove"}, // what it could not fill
+	"actions/blaxel/rescue.go":             {"os.Remove"}, // the same
 	"actions/audit/bundle.go":              {"os.MkdirAll", "os.OpenFile", "os.Remove"},
 	"actions/audit/intents.go":             {"lockfile.Remove", "lockfile.TryOpen", "os.MkdirAll"},
 	"actions/audit/journal.go":             {"lockfile.Open", "lockfile.OpenLocked", "lockfile.Truncate", "os.MkdirAll"},
 	"actions/audit/reserve.go":             {"lockfile.Open"},
-	"actions/rescue.go":                    {"os.MkdirAll", "os.OpenFile"},  // archives below the state directory
+	"actions/rescue.go":                    {"os.MkdirAll", "os.OpenFile"}, // archives below the state directory
 	"actions/store.go":                     {"os.MkdirAll", "os.Remove"},
 	"actions/tmpdir/effect_linux.go":       {"unix.Renameat2"},
 	"actions/tmpdir/remove_linux.go":       {"unix.Fchmod", "unix.Unlinkat"},
