@@ -36,6 +36,7 @@ type lineAnalyser struct {
 	reports  []backend.Report
 	joins    []backend.Report // apart from reports: many of them do not crowd out what failed
 	commands sandboxCommands
+	changes  map[string]time.Time          // when a change of each name was last told
 	joined   map[backend.ID]backend.Report // the newest join that was reported of each session
 	seen     lineStats                     // of this poll
 	ever     lineStats                     // since the start
@@ -306,7 +307,26 @@ func rollupName(p *pattern, r record) string {
 	return strings.Join([]string{string(r.session), string(r.workspace), kind, string(word)}, "\x00")
 }
 
+// changeEvery is how long one change stands for all lines of its name in one source.
+const changeEvery = 10 * time.Minute
+
+// changed reports whether a line is the first of a change: many lines tell of one.
+func (a *lineAnalyser) changed(name string, at time.Time) bool {
+	was, is := a.changes[name]
+	if is && at.Sub(was).Abs() < changeEvery {
+		return false
+	}
+	if a.changes == nil {
+		a.changes = map[string]time.Time{}
+	}
+	a.changes[name] = at
+	return true
+}
+
 func (a *lineAnalyser) event(p *pattern, r record, at time.Time) {
+	if p.change != "" && !a.changed(p.change, at) {
+		return
+	}
 	place := -1
 	if len(a.events) >= maxEvents {
 		a.seen.moreEvents++
@@ -334,6 +354,9 @@ func (a *lineAnalyser) event(p *pattern, r record, at time.Time) {
 	e := backend.Event{Kind: backend.EventPlatform, At: at, SourceAt: r.at, Source: a.source,
 		Subject: backend.Key{Kind: backend.KindSource, Source: a.source, ID: backend.MustID(a.source)},
 		Name:    p.name, Text: backend.Join(text, " · ")}
+	if p.change != "" {
+		e.Kind, e.Name = backend.EventChange, p.change
+	}
 	if place >= 0 {
 		a.events[place] = e // the newest are kept
 		return

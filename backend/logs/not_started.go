@@ -27,6 +27,21 @@ func notStartedLines() []pattern {
 	}}
 }
 
+// protocolLines are what the sandbox SDK writes while a Worker and its containers have versions that do not understand each other:
+// it belongs to a rollout and ends with it, and is no fault of a sandbox.
+func protocolLines() []pattern {
+	return []pattern{{
+		name: "sandbox-protocol", contains: "CONTROL_PROTOCOL_INCOMPATIBLE", class: ClassNote, tier: tierError, level: levelWarn, change: "control-protocol",
+		meaning: "Worker and containers have versions that do not understand each other, as during a rollout", inError: true, quoted: true, event: true,
+		hits: []string{
+			`{"level":"error","msg":"tool failed","sessionId":"sandbox-demo","err":{"name":"SandboxError","message":"CONTROL_PROTOCOL_INCOMPATIBLE: the container speaks another control protocol"}}`,
+			`2026-01-01T12:00:00Z ERROR SandboxError: CONTROL_PROTOCOL_INCOMPATIBLE: the container speaks another control protocol`,
+			`{"level":50,"msg":"tool failed","err":{"type":"SandboxError","code":"CONTROL_PROTOCOL_INCOMPATIBLE","message":"another protocol"}}`,
+		},
+		misses: []string{`{"level":30,"msg":"tool done","output":"grep CONTROL_PROTOCOL_INCOMPATIBLE"}`},
+	}}
+}
+
 // begin is where the message of a line begins that holds what the pattern looks for at a place.
 func (p *pattern) begin(text []byte, at int) int {
 	if p.class != ClassNotStarted {

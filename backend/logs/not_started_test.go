@@ -73,3 +73,30 @@ func TestTheOnsetOfCommandsThatCannotBegin(t *testing.T) {
 		t.Errorf("ran: %+v", ran)
 	}
 }
+
+// TestProtocolsThatDoNotFitAreAChange: the lines of a rollout are one change and no incident, and one again where they come later.
+func TestProtocolsThatDoNotFitAreAChange(t *testing.T) {
+	t.Parallel()
+	const bad = `{"level":"error","msg":"tool failed","sessionId":"sandbox-demo","err":{"name":"SandboxError","message":"CONTROL_PROTOCOL_INCOMPATIBLE: another control protocol"}}`
+	opts := defaults()
+	a := newAnalyst(&opts, testDeps(t, func() time.Time { return t0 }), t0)
+	a.begin(0, time.Second)
+	var log lineage
+	for _, at := range []time.Duration{0, time.Second, 9 * time.Minute, 15 * time.Minute} {
+		a.line([]byte(bad), len(bad)+1, time.Time{}, &placement{lo: t0.Add(at), hi: t0.Add(at)}, &log)
+	}
+	var r backend.Reading
+	a.finish(&r, t0.Add(15*time.Minute))
+	if len(r.Events) != 2 || len(r.Reports) > 0 {
+		t.Fatalf("%d events, %d reports", len(r.Events), len(r.Reports))
+	}
+	e := r.Events[0]
+	if e.Kind != backend.EventChange || e.Name != "control-protocol" || !e.MayRestart() || !strings.Contains(e.Text.String(), "as during a rollout") {
+		t.Errorf("%s %s: %v", e.Kind, e.Name, e.Text)
+	}
+	for _, line := range []string{`{"level":"info","msg":"tool done","sessionId":"s","output":"CONTROL_PROTOCOL_INCOMPATIBLE"}`, `{"level":"info","msg":"CONTROL_PROTOCOL_INCOMPATIBLE"}`} {
+		if _, r := lines(t, nil, line); len(r.Events) > 0 {
+			t.Errorf("told: %s", line)
+		}
+	}
+}

@@ -101,6 +101,7 @@ type pattern struct {
 	cause    *regexp.Regexp // first group that is not empty = cause
 	limit    int64          // of memory: how many bytes the process may use, 0: not known
 	event    bool           // each line is an event of the timeline too
+	change   string         // the event is a change of this name, which explains what follows; one stands for those of a while
 	level    logLevel       // the lowest level at which a line counts; a line that has none counts
 	logger   string         // the logger that must have written the line, or one below it; empty: any
 	field    string         // the field that is searched in place of the message
