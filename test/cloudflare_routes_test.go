@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -113,7 +114,25 @@ func TestCloudflareOperatorRoutes(t *testing.T) {
 	if _, known := all[2].Runs(); all[2].State != "unknown" || known {
 		t.Errorf("an object that cannot be asked: %+v", all[2])
 	}
-	ps, err := c.Processes(t.Context(), "aaaa")
+	call, err := bridge.Ops{Prefix: "/ops"}.Processes("aaaa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), call.Method, base+call.Path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	told, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ps, err := bridge.ReadProcesses(told)
 	if err != nil || len(ps) != 1 || ps[0].PID != 7 || ps[0].Command != "npm run dev" || ps[0].State != "running" {
 		t.Errorf("%+v %v", ps, err)
 	}

@@ -38,7 +38,7 @@ func (c *client) examine(ctx context.Context, id string, runs bool) *examination
 	x := &examination{c: c, id: id, runs: runs, session: newSession()}
 	if p, err := c.pool(ctx); err == nil {
 		x.add(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true,
-			What: backend.Textf("the bridge has %s in use", backend.Counted(p.Assigned, "container", "containers"))})
+			What: backend.Textf("the bridge has %s in use", backend.Counted(p.Assigned, "container", "containers")), Evidence: x.processes(ctx)})
 	}
 	a, err := c.first(ctx, id)
 	switch {

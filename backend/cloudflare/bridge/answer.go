@@ -119,7 +119,7 @@ func ReadFeatures(body []byte) (Features, error) {
 		Processes: has("get", "/sandbox/{id}/processes"), Terminals: has("get", "/sandbox/{id}/terminals")}, nil
 }
 
-// Process is what the preview or an operator route tells of a process.
+// Process is what an operator route tells of a process.
 type Process struct {
 	ID, State, Command string
 	PID                int // 0: none

@@ -129,9 +129,6 @@ func DeleteSession(id, session string) (Call, error) {
 // Destroy removes a sandbox. The answer tells nothing: what failed is answered 204 as well.
 func Destroy(id string) (Call, error) { return below(http.MethodDelete, id, "") }
 
-// Processes lists what runs, on the 1.0 preview only.
-func Processes(id string) (Call, error) { return below(http.MethodGet, id, "/processes") }
-
 func below(method, id, rest string) (Call, error) {
 	c := Call{Method: method, Path: "/v1/sandbox/" + id + rest, Header: http.Header{"Content-Type": {"application/json"}}}
 	if !IsID(id) {

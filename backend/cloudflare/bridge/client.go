@@ -153,16 +153,3 @@ func (c *Client) Boxes(ctx context.Context) (all []Box, whole bool, err error) {
 	}
 	return all, false, nil
 }
-
-// Processes lists what runs in a sandbox, through the operator routes.
-func (c *Client) Processes(ctx context.Context, id string) ([]Process, error) {
-	call, err := Ops{c.site.Ops}.Processes(id)
-	if err != nil {
-		return nil, err
-	}
-	body, err := c.get(ctx, c.keyed, call, ReadWithin)
-	if err != nil {
-		return nil, err
-	}
-	return ReadProcesses(body)
-}

@@ -22,8 +22,6 @@ func TestOperatorRoutesAreRead(t *testing.T) {
 		switch r.URL.Path {
 		case "/ops/sandboxes":
 			_, _ = io.WriteString(w, pages[r.URL.Query().Get("cursor")])
-		case "/ops/sandboxes/abc/processes":
-			_, _ = io.WriteString(w, `{"processes":[{"id":"p1","pid":7,"command":"npm run dev","status":"running","startTime":"2026-11-21T07:29:40Z"},{"id":"p2","command":["sh","-c","exit 3"],"state":"exited","exit":{"code":3,"timedOut":false}}]}`)
 		default:
 			w.WriteHeader(404)
 		}
@@ -42,11 +40,11 @@ func TestOperatorRoutesAreRead(t *testing.T) {
 	if code, known := all[1].Exit.Get(); code != 137 || !known {
 		t.Errorf("exit code %d", code)
 	}
-	ps, err := c.Processes(t.Context(), "abc")
+	ps, err := ReadProcesses([]byte(`{"processes":[{"id":"p1","pid":7,"command":"npm run dev","status":"running","startTime":"2026-11-21T07:29:40Z"},{"id":"p2","command":["sh","-c","exit 3"],"state":"exited","exit":{"code":3,"timedOut":false}}]}`))
 	if err != nil || len(ps) != 2 || ps[0].PID != 7 || ps[0].State != "running" || ps[1].Command != "sh -c 'exit 3'" || ps[1].Exit.Or(0) != 3 || ps[1].State != "exited" {
 		t.Errorf("%+v %v", ps, err)
 	}
-	if _, err := c.Processes(t.Context(), "../x"); err == nil {
+	if _, err := (Ops{"/ops"}).Processes("../x"); err == nil {
 		t.Error("an id that leads elsewhere")
 	}
 	pages["2"] = `{"sandboxes":[],"next":"2"}`

@@ -409,7 +409,7 @@ func TestAClientStartsNothing(t *testing.T) {
 	c := open(t, srv.URL, "/ops")
 	for _, make := range []func() (Call, error){
 		func() (Call, error) { return Running("abc") }, func() (Call, error) { return Exec("abc", Order{Argv: []string{"true"}}) },
-		func() (Call, error) { return ReadFile("abc", "/workspace/a") }, func() (Call, error) { return Processes("abc") },
+		func() (Call, error) { return ReadFile("abc", "/workspace/a") },
 		func() (Call, error) { return Destroy("abc") }, func() (Call, error) { return DeleteSession("abc", "s") },
 		func() (Call, error) { return Create(), nil }, func() (Call, error) { return Ops{"/ops"}.Stop("abc") },
 	} {
