@@ -17,18 +17,21 @@ func diagnoseSource(s *subjectView) Diagnosis {
 		id = s.Subject.Source
 	}
 	h := s.State.Source(id)
-	d := Diagnosis{Checks: s.startFrom([]Check{
+	checks := []Check{
 		s.doesNotAnswer(h),
 		s.answersWith(h, question{"refused", "Does it refuse our credentials?", "its answer to a request with the configured credentials"}, backend.ErrUnauthorised),
 		s.answersWith(h, question{"throttled", "Does it ask us to wait?", "its answer to the newest request"}, backend.ErrThrottled),
 		s.answersWith(h, question{"unreadable", "Is its answer unreadable?", "the body of its newest answer"}, backend.ErrInvalid),
-		s.exposed(h),
 		s.partly(h),
 		s.oldAnswers(h),
 		s.registryRoute(h),
 		s.skewed(h),
 		s.failTogether(h),
-	})}
+	}
+	if h != nil && !h.Exposed.IsEmpty() {
+		checks = append(checks, s.exposed(h))
+	}
+	d := Diagnosis{Checks: s.startFrom(checks)}
 	d.end(sourceEndings())
 	if h != nil {
 		d.refused(h.Error.String())
@@ -177,16 +180,10 @@ func (s *subjectView) answersWith(h *fleet.SourceHealth, q question, kind backen
 	return q.no(origin{h.Key.Source, h.LastOK}, "its newest answer was read")
 }
 
-// exposed asks whether a service of the source obeys without a credential.
+// exposed says that a service of the source obeys without a credential.
 func (s *subjectView) exposed(h *fleet.SourceHealth) Check {
 	q := question{"exposed", "Does it obey without a credential?", "a request without one, which a source of kind cloudflare sends to its bridge"}
-	switch {
-	case h == nil || h.LastTry.IsZero():
-		return q.unsure("it was not read yet")
-	case !h.Exposed.IsEmpty():
-		return q.yes(answered(h), "%s", h.Exposed)
-	}
-	return q.unsure("nothing shows that it does")
+	return q.yes(answered(h), "%s", h.Exposed)
 }
 
 // partly asks for parts of the source that cannot be read while the rest is.

@@ -172,7 +172,11 @@ func (w *writer) planes(b *backend.Sandbox) {
 func found(v *backend.Verdict, b *backend.Sandbox, now time.Time) string {
 	s := backend.Age(now.Sub(v.At)) + " ago"
 	if v.Took > 0 {
-		s += ", in " + v.Took.Round(100*time.Microsecond).String()
+		exact := 100 * time.Microsecond
+		if v.Took > 10*time.Second {
+			exact = time.Second
+		}
+		s += ", in " + v.Took.Round(exact).String()
 	}
 	if v.Passive {
 		s += ", without running anything"
