@@ -120,7 +120,7 @@ func (a *analytics) decode(resp *wire.Response) (rows map[string][]figures, n in
 	if err != nil {
 		return nil, 0, "the answer cannot be read: " + err.Error(), false
 	}
-	words, denied := wire.GraphQLErrors(resp.Body)
+	words, denied := backend.GraphQLErrors(resp.Body)
 	groups, found := doc.Find("/data/viewer/accounts/0/containersMetricsAdaptiveGroups")
 	if !found || groups.Kind() != '[' {
 		if len(words) == 0 {

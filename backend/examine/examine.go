@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"sandglass/backend"
-	"sandglass/backend/wire"
 )
 
 // Options are what an examination needs.
@@ -243,7 +242,7 @@ func (x *examination) asked(out *Route, all []exchange) {
 				out.May = MayRead
 			}
 			x.body(out, e, &names)
-			if words, denied := wire.GraphQLErrors(e.body); e.method == "POST" && len(words) > 0 {
+			if words, denied := backend.GraphQLErrors(e.body); e.method == "POST" && len(words) > 0 {
 				out.Problem = x.deps.Cleaner.Clean("answers 200 with errors: "+strings.Join(words, "; "), 300)
 				if denied {
 					out.May = MayNotRead

@@ -37,22 +37,3 @@ func (c *Client) ReadGraphQL(ctx context.Context, q Query, variables map[string]
 	}
 	return c.send(ctx, http.MethodPost, Request{URL: strings.TrimRight(c.cfg.Origins[0], "/") + "/graphql", Header: http.Header{"Content-Type": {"application/json"}}}, body)
 }
-
-// GraphQLErrors are the first messages of the errors in a GraphQL answer, which comes with status 200, and whether one of them says
-// that the credential may not read what was asked for. An answer that is no JSON has none.
-func GraphQLErrors(body []byte) (words []string, denied bool) {
-	doc, err := Parse(body)
-	if err != nil {
-		return nil, false
-	}
-	for x := range doc.Root().Get("errors").Elements() {
-		text, _ := x.Get("message").Text()
-		code, _ := x.Get("extensions").Get("code").Text()
-		low := strings.ToLower(text)
-		denied = denied || code == "authz" || code == "authn" || strings.Contains(low, "permission") || strings.Contains(low, "not authorized") || strings.Contains(low, "unauthorized")
-		if text != "" && len(words) < 3 {
-			words = append(words, text)
-		}
-	}
-	return words, denied
-}
