@@ -131,9 +131,10 @@ func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 }
 
 // AgentSession is the session of a sandbox that an agent SDK named: the one of a state whose id begins as the name says; else it is
-// zero, and digits are those with which it begins. Both are empty for other sandboxes.
+// zero, and digits are those with which it begins. Both are empty for other sandboxes, and for an instance of Cloudflare: a name of
+// the same form is of its application and its own id.
 func (s *State) AgentSession(b *backend.Sandbox) (session backend.ID, digits string) {
-	if digits = agentDigits(b.Name.String()); digits == "" {
+	if digits = agentDigits(b.Name.String()); digits == "" || b.Provider.String() == "cloudflare" {
 		return session, ""
 	}
 	if s.Refs.Len() == 0 {

@@ -90,3 +90,14 @@ func TestTheNameOfAnAgentsSandboxBeginsItsSession(t *testing.T) {
 		}
 	}
 }
+
+// TestAnInstanceOfCloudflareIsNamedAfterNoSession: its application may be called agents, and its own id follows.
+func TestAnInstanceOfCloudflareIsNamedAfterNoSession(t *testing.T) {
+	st := step(newStore(0), t0, backend.Reading{})
+	for provider, want := range map[string]string{"blaxel": "10c67d50b85c", "docker": "10c67d50b85c", "cloudflare": ""} {
+		b := &backend.Sandbox{Name: backend.Text("agents-10c67d50b85c"), Provider: backend.Clean(provider, 20)}
+		if session, digits := st.AgentSession(b); digits != want || !session.IsZero() {
+			t.Errorf("%s: digits %q, session %q", provider, digits, session.Raw())
+		}
+	}
+}
