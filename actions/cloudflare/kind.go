@@ -10,8 +10,9 @@ import (
 	"sandglass/backend/wire"
 )
 
-// longest is how long a probe or a repair of one sandbox may take: the first request waits for its container.
-const longest = bridge.FirstWithin + 8*bridge.NextWithin
+// longest is how long a probe or a repair of one sandbox may take: the first request waits for its container, after
+// the passive reads.
+const longest = 3*bridge.ReadWithin + bridge.FirstWithin + 8*bridge.NextWithin
 
 // Options are the keys of a cloudflare source that its actions read.
 type Options struct {
