@@ -154,6 +154,8 @@ type Done struct {
 	Notes []backend.Safe
 	// Proved says that the effect itself saw the wished state afterwards (a directory is gone, a plain exec works).
 	Proved bool
+	// Seen is what the effect itself saw afterwards in the place of the wished state; empty: it saw nothing that tells.
+	Seen backend.Safe
 	// Steps are what an effect of several steps tried, in their order.
 	Steps []Step
 	// Left names what the effect made and could not remove.

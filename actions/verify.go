@@ -126,6 +126,8 @@ func (r *Run) verdict(l *Line, state *fleet.State) (v Verdict) {
 		return part.Verifier.Verify(l.Target, l.Issued, state)
 	case part.Verifier == nil && l.Done.Proved:
 		return Verdict{ResultVerified, l.Text}
+	case part.Verifier == nil && l.Result == ResultAccepted && !l.Done.Seen.IsEmpty():
+		return Verdict{ResultUnverified, l.Done.Seen}
 	case part.Verifier == nil && l.Result == ResultAccepted:
 		return Verdict{ResultUnverified, backend.Text("accepted; readings cannot show the result")}
 	}

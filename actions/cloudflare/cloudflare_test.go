@@ -367,6 +367,9 @@ func TestDestroyIsNotProvedByItsAnswer(t *testing.T) {
 		if err != nil || done.Proved != c.proved {
 			t.Errorf("%s: %+v %v", c.name, done, err)
 		}
+		if c.swallowed != strings.Contains(done.Seen.String(), "it did not end: ") || c.swallowed && !strings.HasSuffix(done.Seen.String(), "in the same container") {
+			t.Errorf("%s: what was seen is %q", c.name, done.Seen)
+		}
 	}
 	w := newWorld(t, demo.BridgeOptions{Ops: "/ops"})
 	w.change(func(*demo.Box) {})

@@ -71,6 +71,10 @@ func (p *poll) told(a *app) (whole bool) {
 		if l.said != "" {
 			p.problem(backend.Key{}, backend.ErrInvalid, where, "application "+a.name.String()+": "+l.said)
 		}
+		if l.cut {
+			p.r.Unseen = true
+			p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the list of instances of %s is not known to be whole: %s", a.name, p.clean(l.said, 200)))
+		}
 	}
 	p.pool(a)
 	if failed == nil {

@@ -101,6 +101,11 @@ func (p *poll) readBridge() {
 	}
 }
 
+// answers reports whether there is a bridge that answered in its newest round.
+func (w *worker) answers() bool {
+	return w != nil && (w.errs[readHealth] == nil || w.errs[readPool] == nil)
+}
+
 // take takes over what the operator routes list.
 func (w *worker) take(all []bridge.Box, whole bool, now time.Time) {
 	if whole || w.boxes == nil {

@@ -2,6 +2,7 @@ package cloudflare
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +115,27 @@ func TestWhatTheBridgeSaysOfItself(t *testing.T) {
 	w.set("/health", reply{status: http.StatusServiceUnavailable, body: `{"ok":false,"errors":["Sandbox binding is missing"]}`})
 	if got := problems(w.poll()); !strings.Contains(got, "its Worker lacks a binding: Sandbox binding is missing") {
 		t.Errorf("a missing binding: %s", got)
+	}
+}
+
+// TestTheBridgeIsReadWithoutTheAccount: a bad token of the account API takes nothing of what only the bridge knows, and what it told
+// before is old.
+func TestTheBridgeIsReadWithoutTheAccount(t *testing.T) {
+	w := withBridge(t, func(o *Options) { o.Sandboxes = []string{boxA} })
+	w.poll()
+	w.set("/containers/applications", refusal(http.StatusUnauthorized, 10000, "Authentication error"))
+	r := w.poll()
+	if b := sandboxOf(t, r, boxA); b.BridgeID.Raw() != boxA || slices.ContainsFunc(r.Stale, func(s backend.StaleMark) bool { return s.Key == b.Key }) {
+		t.Errorf("the sandbox of the bridge: %+v, stale %v", b, r.Stale)
+	}
+	if !strings.Contains(r.Degraded.String(), "the account API: ") || !strings.Contains(r.Degraded.String(), "answered 401") || !r.Unseen || r.Whole(backend.KindSandbox) || len(r.Ended) > 0 || len(r.Stale) == 0 {
+		t.Errorf("degraded %v, unseen %v, %d ended, %d stale", r.Degraded, r.Unseen, len(r.Ended), len(r.Stale))
+	}
+	w.set("/health", reply{status: http.StatusBadGateway})
+	w.set("/v1/pool/stats", reply{status: http.StatusBadGateway})
+	w.clock.Add(2 * bridgeEvery)
+	if err := w.fails(); backend.KindOf(err) != backend.ErrUnauthorised {
+		t.Errorf("neither answers: %v", err)
 	}
 }
 

@@ -100,8 +100,12 @@ func TestTheSamePageTwiceEnds(t *testing.T) {
 	w.set("/containers/applications/"+scheduled+"/instances-v2", rows("again", instance(runs, "running", "2026-11-20T11:00:00Z", "2026-11-20T11:00:05Z", "")))
 	r := w.poll()
 	sandboxOf(t, r, runs)
-	if r.Whole(backend.KindSandbox) || !strings.Contains(problems(r), "same page token twice") {
-		t.Errorf("scopes %v, problems %s", r.Scopes, problems(r))
+	if r.Whole(backend.KindSandbox) || !strings.Contains(problems(r), "same page token twice") || !strings.Contains(r.Degraded.String(), "not known to be whole") || !r.Unseen {
+		t.Errorf("scopes %v, problems %s, degraded %v", r.Scopes, problems(r), r.Degraded)
+	}
+	w.set("/containers/applications/"+scheduled+"/instances-v2", rows("more"))
+	if r := w.poll(); r.Whole(backend.KindSandbox) || len(r.Ended) > 0 || !strings.Contains(r.Degraded.String(), "an empty page names a next one") {
+		t.Errorf("an empty page with a next one: degraded %v, %d ended", r.Degraded, len(r.Ended))
 	}
 }
 

@@ -38,6 +38,7 @@ type list struct {
 	done time.Time // when it was last read to its end, zero: never
 	ids  map[backend.ID]bool
 	said string // why its newest reading is not whole
+	cut  bool   // it is not known to be at its end
 	err  *failure
 }
 
@@ -149,7 +150,7 @@ func (s *Source) readInstances(ctx, slice context.Context, a *app, which int) {
 
 // finish ends a walk whose rows are then taken.
 func (l *list) finish(s *Source, which int, why string) {
-	l.said, l.walk.over = why, true
+	l.said, l.cut, l.walk.over = why, why != "", true
 	if l.walk.bad > 0 {
 		l.said = fmt.Sprintf("%s cannot be read; the others are shown", backend.Counted(l.walk.bad, "instance", "instances"))
 	}

@@ -34,35 +34,65 @@ type poll struct {
 func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	now := s.deps.Now()
 	p := &poll{s: s, ctx: ctx, now: now, r: backend.Reading{Schema: backend.ReadingSchema, Source: s.deps.ID, Kind: "cloudflare", Started: now}}
-	if b := s.budget.State(); b.Silence > 0 {
-		return p.r, &backend.Error{Kind: backend.ErrThrottled, Source: s.deps.ID, RetryAfter: b.Silence,
-			Err: fmt.Errorf("the account API asked for silence for another %v: all programs of the token share 1200 requests in 5 minutes", b.Silence.Round(time.Second))}
-	}
 	slice, cancel := context.WithTimeout(ctx, time.Duration(float64(s.deps.Interval)*sliceShare))
 	defer cancel()
 	p.slice = slice
-	rest, left := s.limits.rest(now)
-	if rest == 0 {
-		if f := p.readApplications(); f != nil {
-			s.appsNext = now.Add(s.deps.Interval * 9 / 10)
-			kind, where, what := s.explain(f, needContainers)
-			p.finish()
-			return p.r, &backend.Error{Kind: kind, Source: s.deps.ID, Where: where, RetryAfter: f.retryAfter, Err: errors.New(what)}
-		}
-		s.readNamespaces(slice)
-		p.readLists()
-		p.readLost()
-		s.analytics.read(ctx, s, now)
-	} else {
-		p.unread = true
-		p.note("the limit of requests is nearly used up: %d are left to all programs of the token; nothing is asked for %s", left, backend.Age(rest))
-	}
+	refused := p.readAccount()
 	p.readBridge()
+	if refused != nil && !s.bridge.answers() {
+		p.finish()
+		return p.r, refused
+	}
 	p.assemble()
 	p.finish()
+	if refused != nil {
+		p.bridgeAlone(refused)
+	}
 	p.bridgeWords()
 	p.analyticsWords()
 	return p.r, nil
+}
+
+// readAccount asks the account API what is due, and returns why it tells nothing.
+func (p *poll) readAccount() *backend.Error {
+	s := p.s
+	if b := s.budget.State(); b.Silence > 0 {
+		return &backend.Error{Kind: backend.ErrThrottled, Source: s.deps.ID, RetryAfter: b.Silence,
+			Err: fmt.Errorf("the account API asked for silence for another %v: all programs of the token share 1200 requests in 5 minutes", b.Silence.Round(time.Second))}
+	}
+	rest, left := s.limits.rest(p.now)
+	if rest > 0 {
+		p.unread = true
+		p.note("the limit of requests is nearly used up: %d are left to all programs of the token; nothing is asked for %s", left, backend.Age(rest))
+		return nil
+	}
+	if f := p.readApplications(); f != nil {
+		s.appsNext = p.now.Add(s.deps.Interval * 9 / 10)
+		kind, where, what := s.explain(f, needContainers)
+		return &backend.Error{Kind: kind, Source: s.deps.ID, Where: where, RetryAfter: f.retryAfter, Err: errors.New(what)}
+	}
+	s.readNamespaces(p.slice)
+	p.readLists()
+	p.readLost()
+	s.analytics.read(p.ctx, s, p.now)
+	return nil
+}
+
+// bridgeAlone says what is missing where only the bridge answers: what the account API told before is old.
+func (p *poll) bridgeAlone(refused *backend.Error) {
+	why := backend.Textf("the account API: %s", p.clean(refused.Err.Error(), 300))
+	p.problem(backend.Key{}, refused.Kind, refused.Where, why.String())
+	p.r.Degraded, p.r.Unseen = why, true
+	p.r.Inputs = []backend.Input{backend.InputContainers} // those of the bridge
+	p.r.Missing = append(p.r.Missing, backend.MissingInput{Input: backend.InputCapacity, Why: why})
+	for i := range p.r.Scopes {
+		p.r.Scopes[i].Complete = false
+	}
+	for _, b := range p.s.boxes {
+		if b.problem == nil {
+			p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: p.s.keyOf(b), Why: why})
+		}
+	}
 }
 
 // readLists reads the lists that are due: those of live instances first, in all applications.
