@@ -107,7 +107,7 @@ func TestWhatTheAgentSaysIsSuspected(t *testing.T) {
 	s.every(time.Minute, 17*time.Minute, func() { s.lines(backend.MetricAgentOOM, "a", 0, "") })
 	s.quiet(agentRule)
 
-	for _, rule := range []string{"persist-failed", "hydrate-failed", "tmpdir-close-failed"} {
+	for _, rule := range []string{"persist-failed", "hydrate-failed", "preview-failed", "tmpdir-close-failed"} {
 		m := backend.Metric(rule)
 		s := begin(t, rule)
 		s.source("app", backend.InputEvictionLogs)

@@ -9,7 +9,7 @@ import (
 )
 
 // rulesOfPlatform are the rules about one fact of a cloud platform.
-var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring"}
+var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed"}
 
 // ofPlatform reports whether the page is about sandboxes of a cloud platform, or sessions of its hub.
 func (s *subjectView) ofPlatform() bool {
@@ -24,7 +24,7 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.sessionNeedsIt(),
 	}))}
 	s.endPlatform(&d)
 	return d
@@ -144,6 +144,10 @@ func (s *subjectView) open() Check {
 
 func (s *subjectView) token() Check {
 	return s.byRule(question{"token", "Does a token of its private addresses end or lack?", "the tokens of its previews"}, "preview-token-expiring")
+}
+
+func (s *subjectView) preview() Check {
+	return s.byRule(question{"preview", "Could an address of a port not be made?", "the agent's log"}, "preview-failed")
 }
 
 // driverAlone reports whether the sandbox that the page is about fails on no plane but that of its driver.
@@ -288,6 +292,12 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.dont("Don't make the address public to cure it.")
 		d.do("Let the agent ask for the address again. It makes a new token.")
 		d.do("Read which address it is: sandglass why %s", name)
+	case d.is("preview"):
+		d.NoReset = backend.Safe{}
+		d.conclude("Its agent could not get the address of a port. %s.", d.fact("preview"))
+		d.dont("Don't make a preview by hand: the agent finds its own by name.")
+		d.do("Read the line. The port must be in the list of exposed ports.")
+		d.do("No token was made: look at the rights of the agent's key. Other kinds are answers of the platform: see its status page.")
 	case d.is("open"):
 		d.NoReset = backend.Safe{}
 		d.conclude("An address of it opens without a token.")
@@ -325,6 +335,8 @@ func ruleOfPlatform(a *alerts.Alert) []string {
 		return []string{"expiring"}
 	case "public-preview":
 		return []string{"open"}
+	case "preview-failed":
+		return []string{"preview"}
 	case "preview-token-expiring":
 		return []string{"token"}
 	}

@@ -46,6 +46,7 @@ var stories = map[string][5]string{
 	"tmpdir-close-failed":     {"TestLineRules", "TestLineRules", "TestLineRules", "TestLineRules", "TestLineRules"},
 	"persist-failed":          {"TestLineRules", "TestLineRules", "TestLineRules", "TestLineRules", "TestLineRules"},
 	"hydrate-failed":          {"TestLineRules", "TestLineRules", "TestLineRules", "TestLineRules", "TestLineRules"},
+	"preview-failed":          {"TestLineRules", "TestLineRules", "TestLineRules", "TestLineRules", "TestLineRules"},
 	"tmpdir-root-unusable":    {"TestRootUnusable", "TestRootUnusableDoesNotJudgeWhatCannotBeDecided", "TestRootUnusableGapColdStartRestart", "TestRootUnusableGapColdStartRestart", "TestRootUnusableGapColdStartRestart"},
 	"host-oom":                {"TestHostOOMFiresWhenTheCounterRises", "TestHostOOMMemoryMustStayLow", "TestHostOOMGapRestartAndBlind", "TestHostOOMColdStartIsNoNews", "TestHostOOMGapRestartAndBlind"},
 	"host-restarted":          {"TestHostRestartedWhileWatched", "TestHostRestartedDoesNotFireForAClockThatMoves", "TestHostRestartedColdStart", "TestHostRestartedColdStart", "TestHostRestartedIsAWarningWhereATmpfsLostItsContent"},

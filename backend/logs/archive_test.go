@@ -45,3 +45,17 @@ func TestAnArchiveThatFailedIsOfItsKind(t *testing.T) {
 		t.Errorf("the reason of another error is a part of it: %s", got)
 	}
 }
+
+// TestAPreviewThatFailedIsOfItsKind: the kind is the cause, and a chained traceback counts once.
+func TestAPreviewThatFailedIsOfItsKind(t *testing.T) {
+	for _, kind := range previewDetails {
+		_, r := lines(t, nil,
+			`2026-01-01T11:59:50Z ERROR agents.sandbox exposed port unavailable session_id=s1 {'port': 3000, 'exposed_ports': (8081,), 'backend': 'blaxel', 'detail': '`+kind+`'}`,
+			"Traceback (most recent call last):", "agents.sandbox.errors.ExposedPortUnavailableError: exposed port unavailable",
+			"", "The above exception was the direct cause of the following exception:", "", "Traceback (most recent call last):",
+			"agents.sandbox.errors.ExposedPortUnavailableError: exposed port unavailable")
+		if n := total(r.Counts, backend.MetricPreviewFailed, "s1"); n != 1 || len(r.Events) != 1 || !strings.Contains(r.Events[0].Text.String(), kind) {
+			t.Errorf("%s: %v lines, events %v", kind, n, r.Events)
+		}
+	}
+}

@@ -141,6 +141,25 @@ func snapshots() []pattern {
 	}
 }
 
+// previewFailures are the failures of the OpenAI Agents SDK to make the address of an exposed port of a Blaxel sandbox: what the
+// member detail of an error's context says (src/agents/extensions/sandbox/blaxel/sandbox.py).
+func previewFailures() (out []pattern) {
+	for _, detail := range previewDetails {
+		name := strings.ReplaceAll(detail, "_", "-")
+		out = append(out, pattern{name: name, contains: detail, class: ClassPreviewFailed, tier: tierError, meaning: "the address of a port could not be made",
+			inError: true, event: true, quoted: true, also: regexp.MustCompile(`detail["']?\s*[:=]\s*["']?` + detail + `\b`),
+			cause: regexp.MustCompile(`detail["']?\s*[:=]\s*["']?(` + detail + `)\b`),
+			hits: []string{
+				`ERROR agents.sandbox: exposed port unavailable: 3000 context={'port': 3000, 'exposed_ports': (3000, 8081), 'backend': 'blaxel', 'detail': '` + detail + `'}`,
+				`{"level":"error","message":"run failed","session_id":"s1","error":{"type":"ExposedPortUnavailableError","message":"port 3000","context":{"port":3000,"exposed_ports":[3000],"detail":"` + detail + `"}}}`,
+			},
+			misses: []string{`{"level":30,"msg":"tool done","output":"detail: ` + detail + `"}`, `{"level":"error","message":"the test ` + detail + ` is skipped"}`,
+				`{"level":"info","message":"retried","context":{"detail":"` + detail + `"}}`},
+		})
+	}
+	return out
+}
+
 // inQuotes is a pattern whose text stands in quotes by its nature.
 func inQuotes(p pattern) pattern {
 	p.quoted = true

@@ -19,6 +19,9 @@ const (
 // member output has the words of tar, detail those of the SDK.
 var archiveReasons = [...]string{"tar_failed", "tar_extract_failed", "unsafe_or_invalid_tar"}
 
+// previewDetails are what it says in the member detail where the address of a port could not be made.
+var previewDetails = [...]string{"preview_creation_failed", "invalid_preview_url", "preview_token_creation_failed", "url_parse_failed"}
+
 // maxContextDepth is how deep in a line the context and what it names are looked for.
 const maxContextDepth = 6
 
@@ -34,7 +37,7 @@ func (d *decoder) nests(name string) bool {
 
 // contexts adds to the error of the line that was read what its contexts name.
 func (d *decoder) contexts(line []byte) {
-	if !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) && !ofArchive(line) {
+	if !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) && !namesReason(line, archiveReasons[:]) && !namesReason(line, previewDetails[:]) {
 		return
 	}
 	d.in.Reset(line)
@@ -42,9 +45,9 @@ func (d *decoder) contexts(line []byte) {
 	d.seek(1, false)
 }
 
-// ofArchive reports whether a line names why an archive failed.
-func ofArchive(line []byte) bool {
-	for _, reason := range archiveReasons {
+// namesReason reports whether a line names one of these reasons.
+func namesReason(line []byte, reasons []string) bool {
+	for _, reason := range reasons {
 		if bytes.Contains(line, []byte(reason)) {
 			return true
 		}

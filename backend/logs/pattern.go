@@ -27,6 +27,7 @@ const (
 	ClassAgentOOM          Class = "agent-oom"
 	ClassPersistFailed     Class = "persist-failed"
 	ClassHydrateFailed     Class = "hydrate-failed"
+	ClassPreviewFailed     Class = "preview-failed"
 	ClassRead              Class = "read"
 	ClassWrite             Class = "write"
 	ClassMemory            Class = "memory"
@@ -66,6 +67,8 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricPersistFailed, true
 	case ClassHydrateFailed:
 		return backend.MetricHydrateFailed, true
+	case ClassPreviewFailed:
+		return backend.MetricPreviewFailed, true
 	case ClassRead:
 		return backend.MetricReads, true
 	case ClassWrite:
@@ -172,7 +175,7 @@ func (c Class) level() logLevel {
 	case ClassRead, ClassWrite, ClassMemory, ClassNote:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
-		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassLimitKill, ClassHub, ClassNotStarted:
+		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassLimitKill, ClassHub, ClassNotStarted:
 	}
 	return levelWarn
 }
@@ -180,7 +183,7 @@ func (c Class) level() logLevel {
 // accuses reports whether one line of a class is enough for an alert, so that it is kept also where an agent says it.
 func (c Class) accuses() bool {
 	switch c {
-	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassTmpdirCloseFailed:
+	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassTmpdirCloseFailed:
 		return true
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
 		ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
@@ -222,7 +225,7 @@ func (t *patterns) evidence(r *record) bool {
 	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 		return false
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassTmpdirCloseFailed:
+		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassTmpdirCloseFailed:
 	}
 	return true
 }

@@ -76,7 +76,7 @@ func (a *lineAnalyser) word(r record, k seriesKey, at time.Time) {
 // sampleOf is what is kept of a line for evidence: its cause where that is what matters about it, else the line.
 func (p *pattern) sampleOf(r record, line []byte) []byte {
 	switch p.class {
-	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed:
+	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed:
 		if c := p.causeIn(r.message, r.errText); len(c) > 0 {
 			return c
 		}

@@ -40,6 +40,7 @@ func impacts() map[string]string {
 		"persist-failed":          "files of %s may not be saved",
 		"possible-leak":           "sessions may see files of another tenant",
 		"reaped-soon":             "%s will be removed with their files",
+		"preview-failed":          "users cannot open a port of %s",
 		"preview-token-expiring":  "users cannot open ports of %s from then on",
 		"public-preview":          "who knows an address of %s can open its port",
 		"ref-mismatch":            "%s cannot be opened; no files are lost",
