@@ -100,6 +100,8 @@ type Verdict struct {
 	Passive bool `json:"passive,omitempty"`
 	// LastOK is when the plane was last proved to work; zero: not recorded. The merge fills it.
 	LastOK time.Time `json:"last_ok,omitzero"`
+	// LastFailed is when an action last found the plane failing; zero: not recorded. The merge fills it.
+	LastFailed time.Time `json:"last_failed,omitzero"`
 	// Inside is what a probe read in the sandbox, of the control plane only. It is never changed.
 	Inside *Inside `json:"inside,omitempty"`
 	// Past says that the sandbox was started or made again since: it was found in its former life. The fold fills it.
@@ -150,6 +152,9 @@ func (v Verdict) bounded() Verdict {
 	if v.Outcome == OutcomeOK && v.At.After(v.LastOK) {
 		v.LastOK = v.At
 	}
+	if v.Outcome == OutcomeFailed && !v.Passive && v.At.After(v.LastFailed) {
+		v.LastFailed = v.At
+	}
 	return v
 }
 
@@ -185,15 +190,18 @@ func MergeVerdicts(lists ...[]Verdict) []Verdict {
 					best, found = v, true
 					continue
 				}
-				last, order := v.LastOK, v.over(&best)
+				last, failed, order := v.LastOK, v.LastFailed, v.over(&best)
 				if best.LastOK.After(last) {
 					last = best.LastOK
+				}
+				if best.LastFailed.After(failed) {
+					failed = best.LastFailed
 				}
 				past := v.Past && order >= 0 || best.Past && order <= 0
 				if order > 0 {
 					best = v
 				}
-				best.LastOK, best.Past = last, past
+				best.LastOK, best.LastFailed, best.Past = last, failed, past
 			}
 		}
 		if found {

@@ -27,13 +27,14 @@ func namesBox(x *backend.Report, b *backend.Sandbox) bool {
 	return x.Sandbox == b.Key.ID || x.Sandbox == b.BridgeID || x.Sandbox.Raw() == b.Name.String()
 }
 
-// unstarted are the lines of commands that could not begin in a sandbox, since the newest thing that proves that one ran: a later
-// line of the same session, a probe, or a start of the container.
+// unstarted are the lines of commands that could not begin in a sandbox, since the newest thing that proves that one can: a later
+// line of the same session, a start of the container, or a probe after which a fault that an action had found is gone. A probe that
+// only finds commands to run proves nothing: they run as well where the directory of the control server is gone.
 func unstarted(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 	ran := map[backend.ID]time.Time{}
 	o, _ := b.Proved()
 	works := env.Time(&b.Meta, b.StartedAt)
-	if v, is := o.Of(backend.PlaneExec); is && v.Outcome == backend.OutcomeOK && env.Ours(v.At).After(works) && backend.LinkedRoot(b) == "" {
+	if v, is := o.Of(backend.PlaneExec); is && mended(&v) && env.Ours(v.At).After(works) && backend.LinkedRoot(b) == "" {
 		works = env.Ours(v.At) // a probe's commands begin in a linked root also where those of a session do not
 	}
 	var out []backend.Report
@@ -93,7 +94,7 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 func ranSince(b *backend.Sandbox, said []backend.Report, at time.Time) bool {
 	o, _ := b.Proved()
 	v, is := o.Of(backend.PlaneExec)
-	return is && v.Outcome == backend.OutcomeOK && v.At.After(at) && backend.LinkedRoot(b) == "" || b.StartedAt.Or(time.Time{}).After(at) ||
+	return is && mended(&v) && v.At.After(at) && backend.LinkedRoot(b) == "" || b.StartedAt.Or(time.Time{}).After(at) ||
 		slices.ContainsFunc(said, func(x backend.Report) bool { return x.Kind == backend.ReportCommandRan && x.At.After(at) })
 }
 
@@ -115,7 +116,7 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 		v, _ := o.Of(backend.PlaneList)
 		out = append(out, alerts.Evidence{Text: backend.Textf("probe: /workspace is a link to %s, which can be listed: old images begin no command of a session there", backend.Clean(to, 160)), Source: b.Key.Source, At: v.At})
 	} else if v, is := o.Of(backend.PlaneExec); is && v.Outcome == backend.OutcomeOK {
-		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran before these lines, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
+		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
 	}
 	if !first.GoodAt.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(first.GoodAt))), Source: first.Source, At: first.GoodAt})
@@ -125,6 +126,11 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: before it, at %s, the agent ran: %s", env.Clock(env.Ours(x.ChangedAt)), backend.Clean(x.Changed.String(), 160)), Source: x.Source, At: x.ChangedAt})
 	}
 	return out
+}
+
+// mended reports whether a plane works in which an action found a fault before.
+func mended(v *backend.Verdict) bool {
+	return v.Outcome == backend.OutcomeOK && !v.LastFailed.IsZero()
 }
 
 // plainRan reports whether the newest probe ran a command. It is streamed, as commands are that begin also where those of a session

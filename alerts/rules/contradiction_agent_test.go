@@ -109,6 +109,13 @@ func TestAnAgentSaysThatNoCommandBegins(t *testing.T) {
 			s.workersBox(func(b *backend.Sandbox) {
 				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall.Add(time.Second)}})
 			})
+		}, alerts.StatePending, []string{"although a probe's command ran", "a probe cannot tell"}},
+		"a fault is gone": {func(s *story) {
+			s.agentSays(notStarted("sandbox-demo", "ls"))
+			s.workersBox(func(b *backend.Sandbox) {
+				*b = *b.WithObserved(backend.MergeVerdicts([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: s.wall.Add(time.Second)}},
+					[]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall.Add(2 * time.Second)}}))
+			})
 		}, "", nil},
 		"beside a valid link": {func(s *story) {
 			s.workersBox(func(b *backend.Sandbox) {
