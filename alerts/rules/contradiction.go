@@ -257,6 +257,9 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	v.Bounds = alerts.Bounds{Earliest: steadyOf(env, b, n.Worked), Latest: steadyOf(env, b, n.Began)}
 	v.Confirmed = steadyOf(env, b, slices.MaxFunc(n.Failed, func(x, y failedPlane) int { return x.At.Compare(y.At) }).At)
 	v.Cause = backend.Textf("reported %s, but %s", reported(b), fault(b, &worst))
+	if unlisted(b) {
+		v.Cause = backend.Textf("not reported, but %s", fault(b, &worst))
+	}
 	switch {
 	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead:
 		v.Cause = backend.Textf("it ended, and was not verified since that %s", fault(b, &worst))
@@ -366,6 +369,11 @@ func reported(b *backend.Sandbox) backend.Safe {
 		return backend.Textf("%s and healthy", word)
 	}
 	return word
+}
+
+// unlisted reports whether nothing but its name is known of a sandbox: no platform lists it.
+func unlisted(b *backend.Sandbox) bool {
+	return b.Reported.IsEmpty() && b.Class == backend.SandboxUnknown && !b.BridgeID.IsZero()
 }
 
 // faults are the kinds of failures as the second half of a sentence.

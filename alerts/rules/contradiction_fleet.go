@@ -372,6 +372,9 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		name = backend.Textf("%s (%s)", name, b.Key.Safe())
 	}
 	out := []alerts.Evidence{{Text: backend.Textf("reported: %s lists %s as %s", backend.Clean(src, 80), name, reported(b)), Source: src, At: read}}
+	if unlisted(b) {
+		out[0].Text = backend.Textf("reported: nothing. The bridge of %s lists no sandboxes, and %s is named by its id alone", backend.Clean(src, 80), name)
+	}
 	need := needOf(env, b)
 	if need.session != nil {
 		w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})

@@ -20,6 +20,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 		s.ofKind(question{"frozen", "Does its control server answer nothing?", "a probe"}, backend.FailServerFrozen),
 		s.commandsRun(), s.otherPlanes(),
 	}
+	s.exclude(told)
 	probe := backend.Text("a probe: sandglass probe NAME")
 	if len(s.sandboxes) == 1 {
 		probe = backend.Textf("a probe: sandglass probe %s", called(s.sandboxes[0]))
@@ -36,6 +37,30 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh(checks))}
 	s.endWorkers(&d)
 	return d
+}
+
+// exclude rules out what a probe excluded that found out what stands in the place of the working directory: a new session answered
+// it, without the error of a control server whose directory is gone. Commands of a probe begin also where that directory is gone and
+// those of an agent do not.
+func (s *subjectView) exclude(told []Check) {
+	var found *Check
+	for i := range told {
+		if c := &told[i]; c.Mark == Confirmed && c.of != nil && slices.Contains([]string{"dangling", "missing", "occupied"}, c.Name) {
+			if o, _ := c.of.Proved(); slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return v.Plane == backend.PlaneList && !v.Passive }) {
+				found = c
+			}
+		}
+	}
+	for i := range told {
+		c := &told[i]
+		switch {
+		case c.Name == "server-dir" && c.Mark == RuledOut && s.saysAgent() != nil:
+			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("a probe's commands begin also where it is gone"), backend.Text("a probe")
+		case found != nil && c.Mark == CannotTell && slices.Contains([]string{"server-dir", "dangling", "missing", "occupied", "frozen"}, c.Name):
+			c.Mark, c.Fact, c.WouldTell = RuledOut, backend.Text("a probe found another fault, and a new session answered it"), backend.Safe{}
+			c.Source, c.At = found.Source, found.At
+		}
+	}
 }
 
 // called is what a person calls a sandbox.
@@ -138,7 +163,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		destroy()
 	case d.is("commands") && s.saysAgent() != nil:
 		d.conclude("Its agent's log says that no command begins in it. The line does not tell why.")
-		d.dont("Don't send more commands: none of them starts.")
+		d.dont("Don't take it for broken or for well before a probe.")
 		d.do("Find out which case it is: sandglass probe %s", name)
 		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
 		link()

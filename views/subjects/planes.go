@@ -36,6 +36,9 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	if b.Class == backend.SandboxAsleep && o.Outcome() == backend.OutcomeOK { // what it was while awake
 		return Cell{Text: backend.Textf("%s ago, awake: %s", backend.Age(now.Sub(o.At())), o.What()), Short: backend.Text("before it slept"), Brief: backend.Text("before"), Tone: theme.Dim}
 	}
+	if said := agentSaid(b, s); !said.IsEmpty() && o.Outcome() == backend.OutcomeOK {
+		return Cell{Text: backend.Text("a probe's commands run; its agent's log says that none begins"), Short: backend.Text("log: none runs"), Tone: theme.Warn, Mark: theme.MarkUnknown}
+	}
 	former := o
 	o = o.Present()
 	at, c := decisive(o), Cell{Text: o.What()}

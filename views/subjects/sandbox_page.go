@@ -13,7 +13,11 @@ import (
 func (w *writer) sandbox(b *backend.Sandbox) {
 	set := Sandboxes()
 	col := func(name string) Cell { return set.Columns[set.Column(name)].Cell(b, w.f.Snapshot) }
-	w.cell("reported", col("reported"), dim("  what the platform says"))
+	says := "  what the platform says"
+	if b.Reported.IsEmpty() && !b.BridgeID.IsZero() && b.Class == backend.SandboxUnknown {
+		says = "  the platform does not list it: its id is known, and no more"
+	}
+	w.cell("reported", col("reported"), dim(says))
 	w.planes(b)
 	if !b.Health.IsNotApplicable() {
 		w.cell("health check", col("health"))
