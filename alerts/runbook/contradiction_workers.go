@@ -163,7 +163,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		destroy()
 	case d.is("commands") && s.saysAgent() != nil:
 		d.conclude("Its agent's log says that no command begins in it. The line does not tell why.")
-		d.dont("Don't take it for broken or for well before a probe.")
+		d.dont("Don't call it broken or well before a probe.")
 		d.do("Find out which case it is: sandglass probe %s", name)
 		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
 		link()

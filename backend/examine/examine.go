@@ -131,7 +131,7 @@ func (x *examination) routes(rec *Recorder, declared []backend.Route) {
 	taken := make([]bool, len(all))
 	for _, d := range declared {
 		out := Route{Method: backend.Clean(d.Verb, 20), Target: x.deps.Cleaner.Clean(d.Target, 300), Why: x.deps.Cleaner.Clean(d.Why, 300), May: MayUnknown}
-		if d.Verb != "GET" && d.Verb != "HEAD" && d.Verb != "POST" {
+		if slices.Contains([]string{"list", "read", "walk", "run"}, d.Verb) {
 			x.local(&out, d)
 			x.Routes = append(x.Routes, out)
 			continue
@@ -242,7 +242,7 @@ func (x *examination) asked(out *Route, all []exchange) {
 				out.May = MayRead
 			}
 			x.body(out, e, &names)
-			if words, denied := backend.GraphQLErrors(e.body); e.method == "POST" && len(words) > 0 {
+			if words, denied := backend.GraphQLErrors(e.body); e.method != "GET" && len(words) > 0 {
 				out.Problem = x.deps.Cleaner.Clean("answers 200 with errors: "+strings.Join(words, "; "), 300)
 				if denied {
 					out.May = MayNotRead
