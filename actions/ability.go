@@ -101,6 +101,22 @@ type Params struct {
 	Token string `json:"token,omitempty"`
 }
 
+// Choice is one of several things in a target of which a verb acts on one.
+type Choice struct {
+	Name string       `json:"name"` // what Params takes
+	Text backend.Safe `json:"text"`
+}
+
+// choose takes a choice for a verb.
+func (p *Params) choose(v Verb, name string) {
+	switch v {
+	case StopProcess, KillProcess:
+		p.Process = name
+	case RevokeToken:
+		p.Token = name
+	}
+}
+
 // Candidate is one target as it was just read.
 type Candidate struct {
 	Key   backend.Key
@@ -121,6 +137,8 @@ type Candidate struct {
 	Bytes backend.Value[int64]
 	// CauseSeen is when the cause of the trouble was last seen; zero: not known.
 	CauseSeen time.Time
+	// Choices are what the operator must choose of, where that is why the candidate is left out.
+	Choices []Choice
 	// Why excludes the candidate; empty: it is eligible.
 	Why backend.Safe
 	// Undecided says that Why is something that could not be read: the candidate may be eligible.

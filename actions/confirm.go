@@ -152,6 +152,15 @@ func (c *Confirming) typed(text string, now time.Time) (Confirmed, error) {
 	return c.confirm(now)
 }
 
+// Choose returns the intent that takes one of the plan's choices; in is the intent of this plan.
+func (c *Confirming) Choose(i int, in Intent, now time.Time) (*Intent, error) {
+	if !c.Ready(now) {
+		return nil, ErrTooEarly
+	}
+	in.Params.choose(c.plan.Verb, c.plan.Choices[i].Name)
+	return &in, nil
+}
+
 // include finds the mark that the filter hides and that has the name, in full or a beginning of at least 8 characters that
 // only one has.
 func (c *Confirming) include(name string) (backend.Key, error) {

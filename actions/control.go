@@ -80,7 +80,7 @@ func NewControl(o Options) *Control {
 
 // differences says how a plan differs from the one before it, in at most a line for each sort of difference.
 func differences(old, now *Plan) []backend.Safe {
-	if old == nil {
+	if old == nil || len(old.Choices) > 0 && old.Params != now.Params { // what was chosen is what differs
 		return nil
 	}
 	before := map[backend.Key][]Fact{}

@@ -109,6 +109,8 @@ type Plan struct {
 	PerMinute int         `json:"per_minute"`
 	Targets   []Target    `json:"targets"`
 	Excluded  []Exclusion `json:"excluded,omitempty"`
+	// Choices are what must be chosen of in the only subject of a plan that has no target because of that.
+	Choices []Choice `json:"choices,omitempty"`
 	// Advice is shown at the top of the plan, Warnings beside the targets.
 	Advice    []backend.Safe `json:"advice,omitempty"`
 	Warnings  []backend.Safe `json:"warnings,omitempty"`

@@ -168,6 +168,9 @@ func (c *Control) sort(p *Plan, keys []backend.Key, cs []Candidate, snap Snapsho
 		}
 		if !x.Why.IsEmpty() {
 			p.Excluded = append(p.Excluded, Exclusion{Key: k, Label: label, Why: x.Why, Undecided: x.Undecided})
+			if len(keys) == 1 {
+				p.Choices = x.Choices
+			}
 			continue
 		}
 		t := Target{Key: k, Label: label, Name: x.Name, Identity: x.Identity, Loses: x.Loses, Owner: x.Owner, Notes: x.Notes,

@@ -304,12 +304,13 @@ func planShape() shape {
 		"who": object(map[string]shape{"user": is("string"), "host": is("string"), "claimed": is("string|null"), "sudo_user": is("string|null"),
 			"ssh_client": is("string|null")}),
 		"params": object(map[string]shape{"older_than_seconds": is("number|null"), "purge_now": is("bool"), "most": is("number|null"), "harmless": listOf(is("string")),
-			"image": is("string|null"), "beside": is("string|null")}),
+			"image": is("string|null"), "beside": is("string|null"), "process": is("string|null"), "token": is("string|null")}),
 		"dry_run": is("bool"), "refused": is("bool"), "bytes": is("number|null"), "not_listed": texts, "advice": texts, "warnings": texts,
 		"targets": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "owner": is("string|null"), "loses": texts, "notes": texts,
 			"useless": is("bool"), "bytes": is("number|null"), "cause_seen": is("time|null"),
 			"identity": listOf(object(map[string]shape{"name": is("string"), "value": is("string")}))})),
 		"excluded": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "why": is("string")})),
+		"choices":  listOf(object(map[string]shape{"name": is("string"), "text": is("string")})),
 		"refusals": listOf(object(map[string]shape{"why": is("string"), "next": is("string|null"), "word": is("string|null"), "set_aside": is("bool")})),
 		"next":     next, "run": orNull(run), "exit_code": is("number")})
 }

@@ -32,6 +32,7 @@ type hands struct {
 	observed []backend.Verdict // by an effect
 	pending  bool              // an effect is accepted, and nothing proves it
 	label    string            // of every target; empty: their own
+	choices  []actions.Choice  // processes of every sandbox, of which kill-process ends one
 	looking  func()            // runs while targets are read
 	writing  func(audit.Entry) // runs while a record is written
 
@@ -81,6 +82,11 @@ func (h *hands) Look(_ context.Context, q actions.Question) []actions.Candidate 
 			c.Loses = []backend.Safe{backend.Text("2 volumes"), backend.Text("118 MB written since the start"), backend.Text("17h of uptime")}
 			c.Owner = backend.Text("c4f1 (ended)")
 			c.Notes = []backend.Safe{backend.Text("the directories /srv/data and /srv/models of the host stay")}
+			if len(h.choices) > 0 && q.Params.Process == "" {
+				c.Why, c.Choices = backend.Text("several processes ran in it"), h.choices
+			} else if len(h.choices) > 0 {
+				c.Loses = []backend.Safe{backend.Clean("process "+q.Params.Process+" with its group", 200)}
+			}
 		default:
 			c.Why = backend.Text("it was not found")
 			if k.Kind == backend.KindSource {
@@ -95,11 +101,11 @@ func (h *hands) Look(_ context.Context, q actions.Question) []actions.Candidate 
 	return out
 }
 
-func (h *hands) Do(_ context.Context, t actions.Target, _ actions.Params) (actions.Done, error) {
+func (h *hands) Do(_ context.Context, t actions.Target, p actions.Params) (actions.Done, error) {
 	time.Sleep(h.slow)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.did = append(h.did, t.Label.String())
+	h.did = append(h.did, strings.TrimSpace(t.Label.String()+" "+p.Process))
 	done := actions.Done{Text: backend.Text("204 No Content"), Proved: !h.pending, Steps: h.steps, Observed: h.observed}
 	if len(h.observed) > 0 {
 		done.Text = h.observed[0].What
@@ -144,6 +150,9 @@ func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *
 	if h.proves {
 		add("docker-local", "docker", actions.Spec{Verb: actions.Prove, Of: backend.KindSource, Title: "prove", Gesture: actions.GestureTwice, Makes: true,
 			Undo: "there is nothing to take back", Effect: "makes a container of its own, tries it, and removes it"})
+	}
+	if len(h.choices) > 0 {
+		add("docker-local", "docker", actions.Spec{Verb: actions.KillProcess, Of: backend.KindSandbox, Title: "kill-process", Gesture: actions.GestureYes, Effect: "ends one process"})
 	}
 	h.common = actions.NewControl(o)
 	return h.common.As(actions.Person{Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion-2")}, Shared: h.shared}, actions.Everything())

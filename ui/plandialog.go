@@ -105,9 +105,29 @@ func (d *planDialog) act(in keys.Intent) reply {
 			return d.confirm()
 		}
 	default:
-		scroll(&d.pager, in)
+		if n := len(d.view.Plan.Choices); n > 0 {
+			d.view.Choice = max(0, min(d.view.Choice+step(in.Action), n-1))
+		} else {
+			scroll(&d.pager, in)
+		}
 	}
 	return reply{}
+}
+
+// step is how far a key moves among the choices of a plan.
+func step(a keys.Action) int {
+	const page = 10
+	switch a {
+	case keys.Up:
+		return -1
+	case keys.Down:
+		return 1
+	case keys.PageUp:
+		return -page
+	case keys.PageDown:
+		return page
+	}
+	return 0
 }
 
 // typed hands a key to the gesture.
@@ -124,6 +144,13 @@ func (d *planDialog) typed(msg tea.KeyPressMsg) reply {
 
 // confirm takes enter: it starts a confirmed plan, or has it made again as what was typed says.
 func (d *planDialog) confirm() reply {
+	if p, now := d.view.Plan, d.acting.now(); len(p.Choices) > 0 && !d.confirming.Expired(now) {
+		again, err := d.confirming.Choose(d.view.Choice, d.request.intent, now)
+		if err != nil {
+			return d.fail(err)
+		}
+		return reply{Cmd: d.acting.ask(request{*again, d.request.key, time.Time{}, d.request.seen}, d)}
+	}
 	ok, again, err := d.confirming.enter(d.request.intent, d.acting.now())
 	switch {
 	case err != nil:

@@ -229,8 +229,14 @@ func TestProcessesAreSignalledOnce(t *testing.T) {
 	if _, err := w.do(actions.Probe, actions.Params{}); err != nil {
 		t.Fatal(err)
 	}
-	if c := w.look(actions.KillProcess, actions.Params{}); !strings.Contains(c.Why.String(), "name one with --process") {
-		t.Errorf("of two: %s", c.Why)
+	if c := w.look(actions.KillProcess, actions.Params{}); !strings.Contains(c.Why.String(), "a command takes --process") || len(c.Choices) != 2 {
+		t.Errorf("of two: %s %v", c.Why, c.Choices)
+	} else {
+		for _, x := range c.Choices { // each is a plan of its own
+			if one := w.look(actions.KillProcess, actions.Params{Process: x.Name}); !one.Why.IsEmpty() || one.Identity[len(one.Identity)-4].Value != x.Name || !strings.Contains(x.Text.String(), ", since 20") {
+				t.Errorf("%+v: %s %v", x, one.Why, one.Identity)
+			}
+		}
 	}
 	if c := w.look(actions.KillProcess, actions.Params{Process: "nope"}); !strings.Contains(c.Why.String(), "no process is called so") {
 		t.Errorf("another name: %s", c.Why)
@@ -349,8 +355,9 @@ func TestATokenIsRevoked(t *testing.T) {
 	w.box.Previews = []*demo.Preview{{Name: "port-3000", Port: 3000, Tokens: map[string]time.Time{"token-1": time.Now().Add(time.Hour), "token-2": time.Now()}}}
 	w.sandbox.PreviewsAt = time.Now()
 	w.sandbox.Previews = []backend.Preview{{Name: backend.Text("port-3000"), Tokens: []backend.PreviewToken{{Name: backend.Text("token-1")}, {Name: backend.Text("token-2")}}}}
-	if c := w.look(actions.RevokeToken, actions.Params{}); !strings.Contains(c.Why.String(), "--token") {
-		t.Errorf("of two: %s", c.Why)
+	if c := w.look(actions.RevokeToken, actions.Params{}); !strings.Contains(c.Why.String(), "--token") || len(c.Choices) != 2 || c.Choices[1].Name != "port-3000/token-2" ||
+		c.Choices[1].Text.String() != "port-3000/token-2, when it ends is not known" {
+		t.Errorf("of two: %s %v", c.Why, c.Choices)
 	}
 	done, err := w.do(actions.RevokeToken, actions.Params{Token: "port-3000/token-1"})
 	if err != nil || !done.Proved || w.asks("DELETE") != 1 || w.asks("/sbx/") != 0 || len(w.box.Previews[0].Tokens) != 1 {

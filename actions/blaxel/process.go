@@ -15,6 +15,7 @@ import (
 func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted string) {
 	x, read := b.Inside()
 	var alive []backend.Safe
+	var choices []actions.Choice
 	var found backend.SandboxProcess
 	if read {
 		for _, p := range x.Processes {
@@ -22,6 +23,7 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted s
 				continue
 			}
 			alive = append(alive, backend.Textf("%s %s", p.PID, p.Name))
+			choices = append(choices, actions.Choice{Name: p.PID.String(), Text: described(&p)})
 			// Of several of one name the newest stands first, and only that answers to the name.
 			if found.PID.IsEmpty() && (wanted == "" || p.PID.String() == wanted || p.Name.String() == wanted) {
 				found = p
@@ -40,7 +42,8 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted s
 	case len(alive) == 0:
 		c.Why = backend.Text("nothing ran in it when it was probed")
 	case wanted == "" && len(alive) > 1:
-		c.Why = backend.Textf("%s ran in it: name one with --process, of %s", backend.Counted(len(alive), "process", "processes"), some(alive))
+		c.Why = backend.Textf("%s ran in it: choose one (a command takes --process), of %s", backend.Counted(len(alive), "process", "processes"), some(alive))
+		c.Choices = choices
 	case found.PID.IsEmpty():
 		c.Why = backend.Textf("no process is called so: there are %s", some(alive))
 	case l.verb == actions.StopProcess && found.Reported.String() == sandbox.StatusStopped:
@@ -51,6 +54,15 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted s
 			c.Notes = append(c.Notes, backend.Text("the server would signal the number of a process that is over as well: it is read once more before, and left alone then"))
 		}
 	}
+}
+
+// described is one line about a process.
+func described(p *backend.SandboxProcess) backend.Safe {
+	since := backend.Safe{}
+	if !p.StartedAt.IsZero() {
+		since = backend.Textf(", since %s", backend.Clean(p.StartedAt.UTC().Format("2006-01-02 15:04:05Z"), 40))
+	}
+	return backend.Textf("%s %s%s: %s", p.PID, p.Name, since, p.Command)
 }
 
 // again reads the process just before it is signalled: it must be the one of the plan and not be over.

@@ -186,12 +186,14 @@ func (l targetReader) destroys(c *actions.Candidate, b *backend.Sandbox, ref *ba
 // token finds the token that is removed.
 func (l targetReader) token(c *actions.Candidate, b *backend.Sandbox, wanted string) {
 	var names []backend.Safe
+	var choices []actions.Choice
 	var preview, token backend.Safe
 	var until backend.Value[time.Time]
 	for _, p := range b.Previews {
 		for _, t := range p.Tokens {
 			name := backend.Textf("%s/%s", p.Name, t.Name)
 			names = append(names, name)
+			choices = append(choices, actions.Choice{Name: name.String(), Text: backend.Textf("%s, %s", name, ends(t.Expires))})
 			if name.String() == wanted || wanted == "" {
 				preview, token, until = p.Name, t.Name, t.Expires
 			}
@@ -205,17 +207,25 @@ func (l targetReader) token(c *actions.Candidate, b *backend.Sandbox, wanted str
 	case len(names) == 0:
 		c.Why = backend.Text("no token of a preview of it is known")
 	case wanted == "" && len(names) > 1:
-		c.Why = backend.Textf("it has %s: name one with --token, of %s", backend.Counted(len(names), "token", "tokens"), some(names))
+		c.Why = backend.Textf("it has %s: choose one (a command takes --token), of %s", backend.Counted(len(names), "token", "tokens"), some(names))
+		c.Choices = choices
 	case token.IsEmpty():
 		c.Why = backend.Textf("no token is called so: there are %s", some(names))
 	default:
-		end := backend.Text("it has no end of its own")
-		if at, known := until.Get(); known {
-			end = backend.Textf("it would end at %s", backend.Clean(at.UTC().Format("2006-01-02 15:04Z"), 40))
-		}
-		c.Loses = []backend.Safe{backend.Textf("token %s of preview %s; %s", token, preview, end)}
+		c.Loses = []backend.Safe{backend.Textf("token %s of preview %s; %s", token, preview, ends(until))}
 		c.Notes = append(c.Notes, backend.Text("a session that uses it gets no new one by itself until it asks for the port again"))
 	}
+}
+
+// ends says until when a token is good by itself.
+func ends(until backend.Value[time.Time]) backend.Safe {
+	switch at, known := until.Get(); {
+	case known:
+		return backend.Textf("it would end at %s", backend.Clean(at.UTC().Format("2006-01-02 15:04Z"), 40))
+	case until.IsNotApplicable():
+		return backend.Text("it has no end of its own")
+	}
+	return backend.Text("when it ends is not known")
 }
 
 // some names at most a few.

@@ -28,6 +28,7 @@ type Dialog struct {
 	Spin        string // drawn while Busy
 	Now         time.Time
 	Pager       *kit.Pager
+	Choice      int           // under the cursor, where the plan has choices
 	Reach       backend.Reach // of the commands that it names
 }
 
@@ -50,9 +51,16 @@ func (d *Dialog) Draw(w, h int, t *theme.Theme) (block kit.Block, x, y int) {
 	}
 	body = slices.Concat(advice, body)
 	room := max(h-2-len(foot), 1)
+	hint := len(body) > room && room > 2
+	if hint {
+		room--
+	}
 	visible, above, below := d.Pager.Window(body, room)
-	if above+below > 0 && room > 2 {
-		visible, above, below = d.Pager.Window(body, room-1)
+	if n := len(d.Plan.Choices); n > 0 { // they are the last lines
+		d.Pager.Show(len(body) - n + d.Choice)
+		visible, above, below = d.Pager.Window(body, room)
+	}
+	if hint {
 		visible = append(slices.Clone(visible), scrollHint(inner, above, below, t))
 	}
 	lines := append(slices.Clone(visible), foot...)
@@ -167,10 +175,29 @@ func (d *Dialog) body(w int, t *theme.Theme) []string {
 	if len(p.Excluded) > 0 {
 		lines = append(append(lines, ""), excluded(p.Excluded, len(p.Targets) == 0, w, t)...)
 	}
+	lines = append(lines, d.choices(w, t)...)
 	for i, l := range lines {
 		if l == "" {
 			lines[i] = kit.NewLine(t, w).String()
 		}
+	}
+	return lines
+}
+
+// choices are the lines to choose of, one each.
+func (d *Dialog) choices(w int, t *theme.Theme) (lines []string) {
+	if len(d.Plan.Choices) == 0 {
+		return nil
+	}
+	lines = append(lines, "", kit.NewLine(t, w).Put(theme.Dim, "CHOOSE ONE").String())
+	for i, c := range d.Plan.Choices {
+		l := kit.NewLine(t, w)
+		if i == d.Choice {
+			l.OnCursor().Put(theme.Accent, "› ")
+		} else {
+			l.Gap(2)
+		}
+		lines = append(lines, l.Put(theme.Normal, kit.Cut(c.Text.String(), w-2)).String())
 	}
 	return lines
 }
@@ -329,6 +356,8 @@ func (d *Dialog) prompt() (texts []string, input bool) {
 	switch {
 	case d.Busy:
 		return []string{d.Spin}, false
+	case len(p.Choices) > 0 && !p.Expired(d.Now):
+		return []string{"up and down choose, enter makes the plan for it, esc leaves", "choose, then enter; or esc"}, false
 	case (len(p.Targets) == 0 || len(p.Open()) > 0 && len(words) == 0) && !hidden:
 		return []string{"esc leaves"}, false
 	case p.Expired(d.Now):
@@ -350,7 +379,7 @@ func (d *Dialog) Enter() bool {
 	p := d.Plan
 	words, hidden := len(p.Words()) > 0, len(p.Hidden()) > 0
 	switch {
-	case p.Expired(d.Now), words, hidden:
+	case p.Expired(d.Now), words, hidden, len(p.Choices) > 0:
 		return true
 	case len(p.Targets) == 0, len(p.Open()) > 0:
 		return false

@@ -36,6 +36,7 @@ type Plan struct {
 	Bytes      *int64          `json:"bytes"`
 	Targets    []PlanTarget    `json:"targets"`
 	Excluded   []PlanExclusion `json:"excluded"`
+	Choices    []PlanChoice    `json:"choices"`
 	NotListed  []backend.ID    `json:"not_listed"`
 	Advice     []backend.Safe  `json:"advice"`
 	Warnings   []backend.Safe  `json:"warnings"`
@@ -69,6 +70,15 @@ type PlanParams struct {
 	// Image and Beside are what prove was asked to use: null where it chose.
 	Image  *backend.Safe `json:"image"`
 	Beside *backend.ID   `json:"beside"`
+	// Process and Token are what was named of several: null where none was.
+	Process *backend.Safe `json:"process"`
+	Token   *backend.Safe `json:"token"`
+}
+
+// PlanChoice is one of several things of which the verb acts on one.
+type PlanChoice struct {
+	Name backend.Safe `json:"name"`
+	Text backend.Safe `json:"text"`
 }
 
 // PlanTarget is one thing that is acted on.
@@ -192,7 +202,7 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 		Effect: backend.Clean(p.Effect, 500), Made: views.At(p.Made), Expires: views.At(p.Expires()), DryRun: p.DryRun, Refused: len(p.Open()) > 0,
 		Who: PlanWho{p.Who.User, p.Who.Host, said(p.Who.Claimed), said(p.Who.SudoUser), said(p.Who.SSHClient)}, Reason: said(p.Reason),
 		Cost: backend.Clean(p.Cost, 500), Undo: said(backend.Clean(p.Undo, 500)), Params: PlanParams{PurgeNow: p.Params.PurgeNow}, Targets: []PlanTarget{},
-		Excluded: []PlanExclusion{}, NotListed: views.List(notListed), Advice: slices.Clone(views.List(p.Advice)), Warnings: slices.Clone(views.List(p.Warnings)), Refusals: []PlanRefusal{},
+		Excluded: []PlanExclusion{}, Choices: []PlanChoice{}, NotListed: views.List(notListed), Advice: slices.Clone(views.List(p.Advice)), Warnings: slices.Clone(views.List(p.Warnings)), Refusals: []PlanRefusal{},
 		title: p.Title}
 	if !d.Refused && !p.DryRun {
 		d.Digest = &p.Digest
@@ -211,6 +221,10 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 		d.Params.Beside = &id
 	}
 	d.Params.Image = said(backend.Clean(p.Params.Image, 200))
+	d.Params.Process, d.Params.Token = said(backend.Clean(p.Params.Process, 400)), said(backend.Clean(p.Params.Token, 400))
+	for _, c := range p.Choices {
+		d.Choices = append(d.Choices, PlanChoice{backend.Clean(c.Name, 400), c.Text})
+	}
 	if n, known := p.Bytes().Get(); known {
 		d.Bytes = &n
 	}

@@ -110,3 +110,22 @@ func TestPlanJSONKeepsRawIDs(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// The JSON of a plan has which process or token was named, and what can be named.
+func TestPlanJSONHasWhatWasChosen(t *testing.T) {
+	p := richPlan()
+	p.Params = actions.Params{Process: "312\x1b[2J", Token: "port-3000/token-1"}
+	p.Choices = []actions.Choice{{Name: "312", Text: backend.Text("312 loop: sleep 900")}}
+	var b bytes.Buffer
+	if err := text.WriteJSON(&b, text.MakePlan(p, nil, p.Made)); err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Params  struct{ Process, Token string }
+		Choices []struct{ Name, Text string }
+	}
+	if err := json.Unmarshal(b.Bytes(), &d); err != nil || !strings.HasPrefix(d.Params.Process, "312") || strings.Contains(d.Params.Process, "\x1b") || d.Params.Token != "port-3000/token-1" ||
+		len(d.Choices) != 1 || d.Choices[0].Name != "312" || d.Choices[0].Text != "312 loop: sleep 900" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
