@@ -37,6 +37,7 @@ type world struct {
 	mu       sync.Mutex
 	asked    []string
 	answer   func(w http.ResponseWriter, r *http.Request) bool // instead of the platform; nil: never
+	reads    time.Duration                                     // instead of that of the program; 0: that
 	sandbox  *backend.Sandbox
 	refs     []*backend.Ref
 }
@@ -126,6 +127,9 @@ func (w *world) carryOut(v actions.Verb, c actions.Candidate) (actions.Done, err
 	defer func() { _ = e.Close() }()
 	f := e.(*effect).factory
 	f.pause, f.ends = time.Millisecond, 400*time.Millisecond
+	if w.reads > 0 {
+		f.reads = w.reads
+	}
 	done, err := e.Do(w.t.Context(), actions.Target{Key: c.Key, Identity: c.Identity}, actions.Params{})
 	if len(done.Observed) > 0 {
 		w.sandbox = w.sandbox.WithObserved(done.Observed)
@@ -215,6 +219,40 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 		if v.Outcome != x.outcome || v.Kind != x.kind || in == nil || in.AgentSees.Or(true) || len(in.Unread) != 3 || (err == nil) != (x.outcome == backend.OutcomeFailed) || w.asks("/sbx/") != 1 {
 			t.Errorf("%s: %+v %+v %v, asked %d times", name, v, in, err, w.asks("/sbx/"))
 		}
+	}
+}
+
+// TestAReadThatIsNotAnswered: what the sandbox did not answer is not known, and the agent, which sets no deadline for files, waits on.
+func TestAReadThatIsNotAnswered(t *testing.T) {
+	for plane, x := range map[backend.Plane]struct{ of, what string }{
+		backend.PlaneRead: {"notes.md", "a file was not read within"},
+		backend.PlaneList: {"%2Fworkspace", "/workspace was not listed within"},
+	} {
+		w := newWorld(t)
+		w.reads = 200 * time.Millisecond
+		w.box.Server.Leave("/workspace/notes.md", 3, time.Now())
+		w.answer = func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.EscapedPath(), x.of) {
+				return false
+			}
+			<-r.Context().Done()
+			return true
+		}
+		done, _ := w.do(actions.Probe, actions.Params{})
+		if v := on(done, plane); v.Outcome != backend.OutcomeUnknown || !strings.HasPrefix(v.What.String(), x.what) || !strings.Contains(v.What.String(), "the agent's own calls for files have no deadline") {
+			t.Errorf("%s: %+v, asked %v", plane, v, w.asked)
+		}
+	}
+	w := newWorld(t)
+	w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+		if strings.HasPrefix(r.URL.Path, "/sbx/") {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	done, _ := w.do(actions.Probe, actions.Params{})
+	if v := on(done, backend.PlaneList); v.Outcome != backend.OutcomeUnknown || strings.Contains(v.What.String(), "deadline") || strings.Contains(v.What.String(), "within") {
+		t.Errorf("a connection that broke is called a long wait: %s", v.What)
 	}
 }
 

@@ -114,7 +114,7 @@ type answer struct {
 
 // control sends one request to the control plane.
 func (c *client) control(ctx context.Context, method, path string) (answer, error) {
-	return c.send(ctx, c.factory.site.URL, sandbox.Call{Method: method, Path: path}, sandbox.ReadWithin)
+	return c.send(ctx, c.factory.site.URL, sandbox.Call{Method: method, Path: path}, c.factory.reads)
 }
 
 var errNoAddress = errors.New("no address of its own server is known")
@@ -165,8 +165,8 @@ func (c *client) first(ctx context.Context) (answer, error) {
 		return answer{}, err
 	}
 	end := c.factory.now().Add(sandbox.FirstWithin)
-	for pause := c.factory.pause; ; pause = min(2*pause, sandbox.ReadWithin) {
-		a, err := c.ask(ctx, call, sandbox.ReadWithin)
+	for pause := c.factory.pause; ; pause = min(2*pause, c.factory.reads) {
+		a, err := c.ask(ctx, call, c.factory.reads)
 		if err != nil || a.refusal == nil || !a.refusal.Meaning().Again() || c.factory.now().Add(pause).After(end) {
 			return a, err
 		}

@@ -77,7 +77,7 @@ func (x *examination) unanswered(a *answer, err error) {
 	x.agentSees(a, err)
 	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown, Took: a.took}
 	if err != nil {
-		v.What = backend.Textf("its server did not answer within %s, for which the agent waits without an end: %s", backend.Age(sandbox.ReadWithin), x.c.clean(err.Error(), 200))
+		v.What = x.unheard(backend.Text("its server did not answer"), err)
 	} else {
 		v.What = backend.Clean(x.c.said(a.refusal), 400)
 		switch a.refusal.Meaning() {
@@ -99,13 +99,22 @@ func (x *examination) unanswered(a *answer, err error) {
 	x.keep()
 }
 
+// unheard says what had no answer, and where only our wait ended, that the agent's calls for files have none.
+func (x *examination) unheard(what backend.Safe, err error) backend.Safe {
+	said := x.c.clean(err.Error(), 200)
+	if backend.KindOf(err) == backend.ErrTimeout || errors.Is(err, context.DeadlineExceeded) {
+		return backend.Textf("%s within %s; the agent's own calls for files have no deadline: %s", what, backend.Age(x.c.factory.reads), said)
+	}
+	return backend.Textf("%s: %s", what, said)
+}
+
 // exec runs true in the root.
 func (x *examination) exec(ctx context.Context, top *sandbox.Directory) {
 	call, err := sandbox.Exec(sandbox.Order{Command: "true", Dir: x.root, Wait: commandWithin})
 	if err != nil {
 		return
 	}
-	a, err := x.c.ask(ctx, call, commandWithin+sandbox.ReadWithin)
+	a, err := x.c.ask(ctx, call, commandWithin+x.c.factory.reads)
 	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Took: a.took}
 	switch {
 	case err != nil:
@@ -190,12 +199,12 @@ func (x *examination) list(ctx context.Context, top *sandbox.Directory) {
 	if err != nil {
 		return
 	}
-	a, err := x.c.ask(ctx, call, sandbox.ReadWithin)
+	a, err := x.c.ask(ctx, call, x.c.factory.reads)
 	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown, Took: a.took}
 	root := x.c.clean(x.root, 200)
 	switch {
 	case err != nil:
-		v.What = backend.Textf("%s was not listed within %s; the agent waits for it without an end: %s", root, backend.Age(sandbox.ReadWithin), x.c.clean(err.Error(), 200))
+		v.What = x.unheard(backend.Textf("%s was not listed", root), err)
 	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansMissing:
 		x.noRoot(&v, top)
 		v.Evidence = []backend.Safe{backend.Clean(x.c.said(a.refusal), 400)}
@@ -244,12 +253,12 @@ func (x *examination) read(ctx context.Context, d *sandbox.Directory) {
 		return
 	}
 	began := x.c.factory.now()
-	bounded, cancel := context.WithTimeout(ctx, sandbox.ReadWithin)
+	bounded, cancel := context.WithTimeout(ctx, x.c.factory.reads)
 	defer cancel()
 	size, err := files{x.c}.Read(bounded, path.Join(x.root, path.Base("/"+least.Name)), io.Discard, largestRead+1)
 	v := backend.Verdict{Plane: backend.PlaneRead, Outcome: backend.OutcomeUnknown, Took: x.c.factory.now().Sub(began)}
 	if err != nil {
-		v.What = x.c.clean(err.Error(), 400)
+		v.What = x.unheard(backend.Text("a file was not read"), err)
 	} else {
 		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("a file of %s was read", backend.Bytes(size))
 	}
@@ -270,7 +279,7 @@ func (x *examination) inside(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if a, err := x.c.ask(ctx, tmp, sandbox.ReadWithin); err != nil || a.refusal != nil {
+	if a, err := x.c.ask(ctx, tmp, x.c.factory.reads); err != nil || a.refusal != nil {
 		unread(backend.PartArchives)
 	} else if d, err := sandbox.ReadDirectory(a.body); err != nil {
 		unread(backend.PartArchives)
@@ -279,7 +288,7 @@ func (x *examination) inside(ctx context.Context) {
 			x.seen.Archives = append(x.seen.Archives, backend.SandboxArchive{Path: x.c.clean("/tmp/"+r.Name, 200), Restore: r.Restore, Session: x.c.clean(r.Session, 60), Size: r.Size, ChangedAt: r.Changed})
 		}
 	}
-	if a, err := x.c.ask(ctx, sandbox.Mounts(), sandbox.ReadWithin); err != nil || a.refusal != nil {
+	if a, err := x.c.ask(ctx, sandbox.Mounts(), x.c.factory.reads); err != nil || a.refusal != nil {
 		unread(backend.PartMounts)
 	} else if mounts, err := sandbox.ReadMounts(a.body); err != nil {
 		unread(backend.PartMounts)

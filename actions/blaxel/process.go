@@ -91,7 +91,7 @@ func (c *client) processOf(ctx context.Context, id string) (sandbox.Process, *sa
 	if err != nil {
 		return sandbox.Process{}, nil, err
 	}
-	a, err := c.ask(ctx, call, sandbox.ReadWithin)
+	a, err := c.ask(ctx, call, c.factory.reads)
 	if err != nil || a.refusal != nil {
 		return sandbox.Process{}, a.refusal, err
 	}
@@ -133,7 +133,7 @@ func (c *client) signal(ctx context.Context, t actions.Target, read *sandbox.Pro
 	if err != nil {
 		return actions.Done{}, err
 	}
-	a, err := c.ask(ctx, order, sandbox.ReadWithin)
+	a, err := c.ask(ctx, order, c.factory.reads)
 	switch {
 	case err != nil:
 		return actions.Done{}, lost(err)

@@ -8,7 +8,6 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/blaxel/sandbox"
-	"sandglass/backend/fleet"
 )
 
 // The facts of a target.
@@ -68,7 +67,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	} else if session, _ := q.State.AgentSession(b); !session.IsZero() {
 		c.Owner = backend.Textf("session %s", session.Safe())
 	}
-	ref := stateOf(b, q.State)
+	ref := q.State.StateNaming(b)
 	if c.Why.IsEmpty() {
 		c.Why = l.unfit(b)
 	}
@@ -88,20 +87,6 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 // entersIt reports whether the verb sends requests to the sandbox itself.
 func (l targetReader) entersIt() bool {
 	return l.verb != actions.Destroy && l.verb != actions.RevokeToken
-}
-
-// stateOf is the newest saved state that names the sandbox; nil: none does.
-func stateOf(b *backend.Sandbox, s *fleet.State) *backend.Ref {
-	var newest *backend.Ref
-	for r := range s.Refs.All() {
-		if r.Agent == nil || r.Sandbox != b.Key.ID || !fleet.SamePlatform(r.Provider, b.Provider) {
-			continue
-		}
-		if newest == nil || r.SavedAt.Or(time.Time{}).After(newest.SavedAt.Or(time.Time{})) {
-			newest = r
-		}
-	}
-	return newest
 }
 
 // enters says where the sandbox is asked, and what that does.

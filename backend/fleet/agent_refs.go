@@ -9,13 +9,20 @@ import (
 // agentIndex finds the saved states of agent SDKs by what they name.
 type agentIndex struct {
 	states map[backend.Key]*backend.Ref
+	// named are the newest that name a sandbox, also where it was made after they were saved.
+	named map[backend.Key]*backend.Ref
 	// digits are the sessions by the first digits of their ids; zero where two begin so.
 	digits map[string]backend.ID
 }
 
 // indexAgents reads the references of a State that knows its sandboxes by name.
 func indexAgents(s *State) *agentIndex {
-	x := &agentIndex{map[backend.Key]*backend.Ref{}, map[string]backend.ID{}}
+	x := &agentIndex{map[backend.Key]*backend.Ref{}, map[backend.Key]*backend.Ref{}, map[string]backend.ID{}}
+	newest := func(in map[backend.Key]*backend.Ref, k backend.Key, r *backend.Ref) {
+		if old := in[k]; old == nil || r.SavedAt.Or(r.FirstSeen).After(old.SavedAt.Or(old.FirstSeen)) {
+			in[k] = r
+		}
+	}
 	for r := range s.Refs.All() {
 		if r.Agent == nil {
 			continue
@@ -31,13 +38,12 @@ func indexAgents(s *State) *agentIndex {
 		if b == nil || r.Sandbox.IsZero() {
 			continue
 		}
+		newest(x.named, b.Key, r)
 		saved, known := r.SavedAt.Get()
 		if made, is := b.CreatedAt.Get(); known && is && MadeAfter(made, saved) {
 			continue
 		}
-		if old := x.states[b.Key]; old == nil || saved.After(old.SavedAt.Or(old.FirstSeen)) {
-			x.states[b.Key] = r
-		}
+		newest(x.states, b.Key, r)
 	}
 	return x
 }
@@ -56,6 +62,15 @@ func (s *State) StateOn(b *backend.Sandbox) *backend.Ref {
 		return nil
 	}
 	return s.agentRefs().states[b.Key]
+}
+
+// StateNaming is the newest saved state of an agent SDK that names a sandbox, also one of an earlier sandbox of this name; nil: none
+// does.
+func (s *State) StateNaming(b *backend.Sandbox) *backend.Ref {
+	if s.Refs.Len() == 0 {
+		return nil
+	}
+	return s.agentRefs().named[b.Key]
 }
 
 // SessionOn is the session of a sandbox: the one that it is joined to, else that of the state which names it, else the one with whose

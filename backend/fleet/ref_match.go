@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"encoding/hex"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +17,7 @@ type RefResult string
 const (
 	RefSame      RefResult = "same"
 	RefRecreated RefResult = "recreated"  // its sandbox was made after the state was saved
-	RefMoved     RefResult = "moved"      // it is in another region
+	RefMoved     RefResult = "moved"      // it is in another region, or answers at another address
 	RefTakenOver RefResult = "taken over" // it is not as the state says, as one that existed before
 	RefGone      RefResult = "gone"       // what lists its platform does not list it
 	RefUnknown   RefResult = "unknown"    // no complete list says
@@ -74,6 +76,8 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 		}
 	case differs("region"):
 		m.Result, m.Why = RefMoved, backend.Text("its sandbox is in another region than the state says")
+	case differs("address"):
+		m.Result, m.Why = RefMoved, backend.Text("its sandbox answers at another address than the state says")
 	case len(m.Differences) > 0:
 		m.Result, m.Why = RefTakenOver, backend.Text("it is not as the state says: a sandbox of this name may have existed before")
 	}
@@ -126,8 +130,41 @@ func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 			add("memory", backend.Textf("%d MB", mb), backend.Textf("%d bytes", limit), limit != at<<20 && limit != at*1e6)
 		}
 	}
+	add("address", r.Agent.Address, b.Address, strings.TrimRight(r.Agent.Address.String(), "/") != strings.TrimRight(b.Address.String(), "/"))
+	if missing := unlistedPorts(r.Agent.Ports, b.Ports); len(missing) > 0 {
+		add("ports", backend.Join(missing, " "), backend.Join(b.Ports, " "), true)
+	}
+	for _, l := range r.Agent.Labels {
+		for _, other := range b.Labels {
+			if l.Name == other.Name {
+				out = appendLabel(out, l, other)
+			}
+		}
+	}
 	add("session", r.Session.Safe(), b.Session.Safe(), r.Session != b.Session)
 	return out
+}
+
+// unlistedPorts are the ports of a state that the inventory, which lists some, does not list. A port of it is written 3000/http.
+func unlistedPorts(state []int, inventory []backend.Safe) (out []backend.Safe) {
+	for _, p := range state {
+		number := strconv.Itoa(p)
+		if !slices.ContainsFunc(inventory, func(s backend.Safe) bool {
+			target, _, _ := strings.Cut(s.String(), "/")
+			return target == number
+		}) {
+			out = append(out, backend.Clean(number, 10))
+		}
+	}
+	return out
+}
+
+// appendLabel adds a label that has another value in the inventory.
+func appendLabel(out []RefDifference, state, inventory backend.Field) []RefDifference {
+	if state.Value == inventory.Value || state.Value.IsEmpty() || inventory.Value.IsEmpty() {
+		return out
+	}
+	return append(out, RefDifference{backend.Textf("label %s", state.Name), state.Value, inventory.Value})
 }
 
 // AgentSession is the session of a sandbox that an agent SDK named: the one of a state whose id begins as the name says; else it is

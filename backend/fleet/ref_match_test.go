@@ -31,6 +31,22 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 		}, RefTakenOver, 2},
 		{"an image that is known by its id", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) { b.Image = backend.Text("sha256:0123") }, RefSame, 0},
 		{"of another session", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) { b.Session = backend.MustID("s9") }, RefTakenOver, 1},
+		{"another address", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.Agent.Address, b.Address = backend.Text("https://sbx-a.us-pdx-1.bl.run"), backend.Text("https://sbx-a.eu-lon-1.bl.run")
+		}, RefMoved, 1},
+		{"the same address with a slash", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.Agent.Address, b.Address = backend.Text("https://sbx-a.us-pdx-1.bl.run"), backend.Text("https://sbx-a.us-pdx-1.bl.run/")
+		}, RefSame, 0},
+		{"a port that is not listed", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.Agent.Ports, b.Ports = []int{3000, 8000}, []backend.Safe{backend.Text("3000/http")}
+		}, RefTakenOver, 1},
+		{"no ports are listed", func(r *backend.Ref, _ *backend.Sandbox, _ *backend.Reading) { r.Agent.Ports = []int{3000} }, RefSame, 0},
+		{"another label, and one that only the state has", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			label := func(name, value backend.Literal) backend.Field {
+				return backend.Field{Name: backend.Text(name), Value: backend.Text(value)}
+			}
+			r.Agent.Labels, b.Labels = []backend.Field{label("env", "prod"), label("only", "here"), label("team", "a")}, []backend.Field{label("env", "prod"), label("team", "b")}
+		}, RefTakenOver, 1},
 		{"not listed", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			b.Key.ID, b.Name = backend.MustID("other"), backend.Text("other")
 		}, RefGone, 0},

@@ -32,13 +32,7 @@ func (w *writer) agentState(r *backend.Ref) {
 	x := r.Agent
 	w.compared(w.f.State.MatchOf(r))
 	w.Head("Session state")
-	w.Field("root", append([]kit.Span{normal(x.Root.String())}, mark(x.RootDefault, "  the default")...)...)
-	switch {
-	case x.Snapshot.String() == "noop":
-		w.Field("snapshot", normal("noop "+x.SnapshotID.Safe().String()), dim("  it keeps nothing: files are in the sandbox only"))
-	case !x.Snapshot.IsEmpty() || !x.SnapshotID.IsZero():
-		w.Field("snapshot", normal(strings.TrimSpace(x.Snapshot.String()+" "+x.SnapshotID.Safe().String())))
-	}
+	w.kept(x)
 	if x.Unnamed {
 		w.Field("sandbox id", normal("not saved"), dim("  the SDK takes it out with the credentials of a mount"))
 	}
@@ -49,6 +43,46 @@ func (w *writer) agentState(r *backend.Ref) {
 	}
 	w.text("region", x.Region)
 	w.text("ttl", x.TTL)
+	w.portsOf(x)
+	w.pauses(x)
+	for i, v := range x.Env {
+		w.Field(label(i+1, "environment"), normal(v.Name.String()+" "), dim(" from "+v.Origin.String()+", value not shown"))
+	}
+	for i, l := range x.Labels {
+		w.Field(label(i+1, "label"), normal(l.Name.String()+" = "+l.Value.String()))
+	}
+	w.timeouts(x)
+}
+
+// savedState writes the newest state that names a sandbox beside what the inventory says of it.
+func (w *writer) savedState(b *backend.Sandbox) {
+	r := w.f.State.StateNaming(b)
+	if r == nil {
+		return
+	}
+	w.Head("Saved state of its session")
+	w.text("origin", r.Origin)
+	w.at("saved", r.SavedAt, "")
+	w.compared(w.f.State.MatchOf(r))
+	w.kept(r.Agent)
+	w.portsOf(r.Agent)
+	w.pauses(r.Agent)
+	w.timeouts(r.Agent)
+}
+
+// kept writes where the files of a session are, and what of them is kept elsewhere.
+func (w *writer) kept(x *backend.AgentState) {
+	w.Field("root", append([]kit.Span{normal(x.Root.String())}, mark(x.RootDefault, "  the default")...)...)
+	switch {
+	case x.Snapshot.String() == "noop":
+		w.Field("snapshot", normal("noop "+x.SnapshotID.Safe().String()), dim("  it keeps nothing: files are in the sandbox only"))
+	case !x.Snapshot.IsEmpty() || !x.SnapshotID.IsZero():
+		w.Field("snapshot", normal(strings.TrimSpace(x.Snapshot.String()+" "+x.SnapshotID.Safe().String())))
+	}
+}
+
+// portsOf writes the ports that a session exposes, and who can open them.
+func (w *writer) portsOf(x *backend.AgentState) {
 	ports := make([]string, 0, len(x.Ports))
 	for _, p := range x.Ports {
 		ports = append(ports, strconv.Itoa(p))
@@ -61,17 +95,19 @@ func (w *writer) agentState(r *backend.Ref) {
 	} else if ok {
 		w.Field("port addresses", normal("private"), dim("  a token opens them for "+seconds(x.PortTTL.Or(0))))
 	}
+}
+
+// pauses writes whether the end of a session keeps its sandbox.
+func (w *writer) pauses(x *backend.AgentState) {
 	if on, ok := x.PauseOnExit.Get(); ok && on {
 		w.Field("pause on exit", normal("yes"), dim("  the end of the session keeps the sandbox"))
 	} else if ok {
 		w.Field("pause on exit", normal("no"), dim("  the end of the session deletes the sandbox"))
 	}
-	for i, v := range x.Env {
-		w.Field(label(i+1, "environment"), normal(v.Name.String()+" "), dim(" from "+v.Origin.String()+", value not shown"))
-	}
-	for i, l := range x.Labels {
-		w.Field(label(i+1, "label"), normal(l.Name.String()+" = "+l.Value.String()))
-	}
+}
+
+// timeouts writes how long the SDK waits, each with where that is from.
+func (w *writer) timeouts(x *backend.AgentState) {
 	for i, t := range x.Timeouts {
 		value := normal(t.Name.String() + " " + seconds(t.Seconds))
 		switch {

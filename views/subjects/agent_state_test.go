@@ -9,6 +9,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/filter"
 	"sandglass/views/theme"
 )
 
@@ -37,5 +38,51 @@ func TestAStateTellsItsTimeouts(t *testing.T) {
 	row, err := refJSON(st.Refs.Get(key), f.Snapshot)
 	if err != nil || !strings.Contains(string(row), `"compared":{"result":"unknown"`) {
 		t.Errorf("%s, %v", row, err)
+	}
+}
+
+// TestASandboxStandsBesideItsState: where the state is from, what differs, its six timeouts, who made a preview, and filters by label.
+func TestASandboxStandsBesideItsState(t *testing.T) {
+	safe := func(s string) backend.Safe { return backend.Clean(s, 200) }
+	ref := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s1"), ID: backend.MustID("coder")}, ReadAt: noon},
+		Session: backend.MustID("s1"), Provider: safe("blaxel"), Sandbox: backend.MustID("agents-1"), SavedAt: backend.Known(noon.Add(-time.Hour)), Origin: safe("state-s1.json"),
+		SchemaVersion: backend.NotApplicable[int](),
+		Agent: &backend.AgentState{Root: safe("/workspace"), RootDefault: true, Snapshot: safe("local"), Region: safe("us-pdx-1"), Ports: []int{3000}, PortsPublic: backend.Known(false), PortTTL: backend.Known(3600.0),
+			PauseOnExit: backend.Known(true), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
+			Timeouts: []backend.AgentTimeout{{Name: safe("exec_timeout_s"), Seconds: 900, Default: 300, Saved: true}, {Name: safe("fast_op_s"), Seconds: 30, Default: 30}}}}
+	preview := func(name, address string, port int) backend.Preview {
+		return backend.Preview{Name: safe(name), Port: backend.Known(port), Public: backend.Known(false), URL: safe(address), Control: port == 443}
+	}
+	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-1")}, ReadAt: noon}, Name: safe("agents-1"), Provider: safe("blaxel"), IsSandbox: true,
+		CreatedAt: backend.Known(noon.Add(-2 * time.Hour)), Class: backend.SandboxRunning, Reported: safe("DEPLOYED RUNNING"), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
+		CloudFacts: backend.CloudFacts{Region: safe("eu-lon-1"), PreviewsAt: noon, Previews: []backend.Preview{preview("port-3000", "https://a.preview.bl.run/app", 3000),
+			preview("mine", "http://b.preview.bl.run:8081", 4000), preview("session-1", "https://c.preview.bl.run", 443)}}}
+	st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}}, {Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}},
+		{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: noon, Refs: []*backend.Ref{ref}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}},
+		{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Sandboxes: []*backend.Sandbox{box}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}}}, backend.Instant{Wall: noon})
+	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
+	doc, _ := Doc(box.Key, f)
+	page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
+	for _, want := range []string{"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",
+		"exposed ports 3000", "pause on exit yes", "exec_timeout_s 900 s changed: the default is 300 s", "fast_op_s 30 s the default",
+		"of the agent's SDK, by its name; port 3000 is declared by the saved state", "https://a.preview.bl.run/app TLS, port 443; the agent's SDK drops the path",
+		"port 4000 is not among the exposed ports of the saved state", "http://b.preview.bl.run:8081 without TLS, port 8081", "a credential: its address opens the sandbox's own API https://c.preview.bl.run TLS, port 443"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	for _, list := range []Listing{Refs().Listing(), Sandboxes().Listing()} {
+		for expression, want := range map[string]int{"labels:team=blue": 1, "labels:team=red": 0, "!labels:team=blue": 0} {
+			parsed, err := filter.Parse(expression, "labels")
+			n := 0
+			for row := range list.Each(f.Snapshot) {
+				if parsed.Match(row) {
+					n++
+				}
+			}
+			if err != nil || n != want {
+				t.Errorf("%s %s: %d rows, %v", list.Kind, expression, n, err)
+			}
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package subjects
 
 import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"sandglass/backend"
@@ -82,8 +86,11 @@ func (w *writer) previews(b *backend.Sandbox) {
 			who += ", " + p.Status.String()
 		}
 		w.Field(label(i+1, "previews"), normal(text), dim("  "+who))
+		if origin := w.previewOrigin(b, &p); origin != "" {
+			w.Field("", dim(origin))
+		}
 		if !p.URL.IsEmpty() {
-			w.Field("", dim(p.URL.String()))
+			w.Field("", dim(p.URL.String()+reached(p.URL)))
 		}
 		for _, t := range p.Tokens {
 			until := "its end is not known"
@@ -104,6 +111,43 @@ func (w *writer) previews(b *backend.Sandbox) {
 	if !b.PreviewsAt.IsZero() && len(b.Previews) == 0 {
 		w.Field("previews", normal("none"))
 	}
+}
+
+// previewOrigin says who made an address, and whether the saved state of its session declares its port.
+func (w *writer) previewOrigin(b *backend.Sandbox, p *backend.Preview) string {
+	port, known := p.Port.Get()
+	var said []string
+	switch {
+	case p.Control:
+		said = append(said, "a credential: its address opens the sandbox's own API")
+	case known && p.Name.String() == "port-"+strconv.Itoa(port):
+		said = append(said, "of the agent's SDK, by its name")
+	}
+	if r := w.f.State.StateOn(b); r != nil && known && !p.Control {
+		word := "is not among the exposed ports of the saved state"
+		if slices.Contains(r.Agent.Ports, port) {
+			word = "is declared by the saved state"
+		}
+		said = append(said, "port "+strconv.Itoa(port)+" "+word)
+	}
+	return strings.Join(said, "; ")
+}
+
+// reached says how an address is reached: with or without TLS, and at which port. The agent's SDK drops its path.
+func reached(address backend.Safe) string {
+	u, err := url.Parse(address.String())
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port, tls := u.Port(), "without TLS"
+	if u.Scheme == "https" {
+		port, tls = cmp.Or(port, "443"), "TLS"
+	}
+	text := "  " + tls + ", port " + cmp.Or(port, "80")
+	if strings.Trim(u.Path, "/") != "" {
+		text += "; the agent's SDK drops the path"
+	}
+	return text
 }
 
 // snapshots writes what could be restored, the newest first.

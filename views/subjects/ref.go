@@ -20,7 +20,7 @@ func Refs() *Set[*backend.Ref] {
 		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Refs.All() },
 		Key:  func(r row) backend.Key { return r.Key },
 		Text: func(r row) string {
-			return r.Key.Safe().String() + " " + r.Provider.String() + " " + r.Sandbox.Safe().String() + " " + r.Origin.String() + " " + r.Key.Source
+			return r.Key.Safe().String() + " " + r.Provider.String() + " " + r.Sandbox.Safe().String() + " " + r.Origin.String() + " " + r.Key.Source + " " + labels(refLabels(r)).String()
 		},
 		JSON:  refJSON,
 		Stale: func(r row, c *views.Snapshot) bool { return c.Stale(&r.Meta) },
@@ -37,17 +37,63 @@ func Refs() *Set[*backend.Ref] {
 				theme.Normal, func(r row) backend.ID { return r.Namespace }),
 			numColumn(Column[row]{Name: "schema", Title: "SCHEMA", Help: "the reference's schemaVersion", Min: 6, Ideal: 6, Priority: 1},
 				func(r row) SortKey { return sortNum(r.SchemaVersion) },
-				func(r row) string { return kit.Number(r.SchemaVersion.Or(0)) }, nil),
+				func(r row) string { return kit.Number(r.SchemaVersion.Or(0)) }, func(r row) bool { return r.SchemaVersion.IsNotApplicable() }),
 			textColumn(Column[row]{Name: "status", Title: "STATUS", Help: "the saved status of the session", Min: 8, Ideal: 10, Priority: 4},
 				theme.Normal, func(r row) backend.Safe { return r.Status }),
 			textColumn(Column[row]{Name: "origin", Title: "ORIGIN", Help: "where it was found", Min: 10, Ideal: 24, Flex: 1, Priority: 7, Where: WideOnly},
 				theme.Dim, func(r row) backend.Safe { return r.Origin }),
+			{Name: "inventory", Title: "INVENTORY", Help: "how the state of an agent SDK compares with what lists its sandbox", Min: 9, Ideal: 10, Priority: 8, Where: Extra, Needed: agentStates,
+				Cell: func(r row, c *views.Snapshot) Cell { return text(inventoryWord(r, c), theme.Normal) },
+				Sort: func(r row, c *views.Snapshot) SortKey { return sortText(inventoryWord(r, c).String()) }},
+			needed(agentStates, textColumn(Column[row]{Name: "root", Title: "ROOT", Help: "where the files of an agent's session are", Min: 8, Ideal: 12, Priority: 9, Where: Extra},
+				theme.Normal, func(r row) backend.Safe { return agentOf(r).Root })),
+			needed(agentStates, textColumn(Column[row]{Name: "snapshot", Title: "SNAPSHOT", Help: "the kind of its snapshot: noop keeps nothing", Min: 8, Ideal: 8, Priority: 9, Where: Extra},
+				theme.Normal, func(r row) backend.Safe { return agentOf(r).Snapshot })),
+			needed(agentStates, textColumn(Column[row]{Name: "labels", Title: "LABELS", Help: "labels of its sandbox, as the session saved them", Min: 8, Ideal: 20, Flex: 1, Priority: 10, Where: Extra},
+				theme.Dim, func(r row) backend.Safe { return labels(refLabels(r)) })),
 			sourceColumn(func(r row) string { return r.Key.Source }, 6),
 			ageColumn(Column[row]{Name: "saved", Title: "SAVED", Help: "time since it was saved", Min: 4, Ideal: 5, Priority: 3},
 				func(r row) backend.Value[time.Time] { return r.SavedAt }),
 			readColumn(func(r row) *backend.Meta { return &r.Meta }, 5),
 		},
 	}
+}
+
+// agentStates reports whether an agent SDK saved some reference.
+func agentStates(c *views.Snapshot) bool {
+	for r := range c.State.Refs.All() {
+		if r.Agent != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// agentOf is the part of an agent SDK, empty where another framework saved the reference.
+func agentOf(r *backend.Ref) *backend.AgentState {
+	if r.Agent == nil {
+		return &backend.AgentState{}
+	}
+	return r.Agent
+}
+
+func refLabels(r *backend.Ref) []backend.Field { return agentOf(r).Labels }
+
+// inventoryWord is how the inventory compares, empty where no agent SDK saved the reference.
+func inventoryWord(r *backend.Ref, c *views.Snapshot) backend.Safe {
+	if r.Agent == nil {
+		return backend.Safe{}
+	}
+	return backend.Clean(string(c.State.MatchOf(r).Result), 40)
+}
+
+// labels writes labels in one line, so that a filter finds them: a=b c=d.
+func labels(all []backend.Field) backend.Safe {
+	out := make([]backend.Safe, len(all))
+	for i, l := range all {
+		out[i] = backend.Textf("%s=%s", l.Name, l.Value)
+	}
+	return backend.Join(out, " ")
 }
 
 // ref writes everything that a reference holds.

@@ -80,6 +80,8 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				theme.Dim, func(b row) backend.Safe { return b.Command }),
 			textColumn(Column[row]{Name: "ports", Title: "PORTS", Help: "published ports: of the host -> of the container", Min: 8, Ideal: 20, Priority: 10, Local: 3, Where: Extra},
 				theme.Dim, func(b row) backend.Safe { return backend.Join(b.Ports, " ") }),
+			textColumn(Column[row]{Name: "labels", Title: "LABELS", Help: "what its platform calls labels or metadata", Min: 8, Ideal: 20, Flex: 1, Priority: 10, Local: 3, Where: Extra},
+				theme.Dim, func(b row) backend.Safe { return labels(b.Labels) }),
 			{Name: "exit", Title: "EXIT", Help: "how it ended: exit code, oom",
 				Align: Right, Min: 4, Ideal: 7, Priority: 3, Local: 1, Cell: func(b row, _ *views.Snapshot) Cell { return exitCell(b) },
 				Sort:    func(b row, _ *views.Snapshot) SortKey { return sortNum(b.ExitCode) },

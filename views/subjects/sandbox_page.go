@@ -75,6 +75,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 		w.Field(label(i+1, "mounts"), normal(fmt.Sprintf("%s on %s", m.Source, m.Destination)), dim("  "+m.Type.String()+ro))
 	}
 	w.workIn(b.Key)
+	w.savedState(b)
 	w.lifecycle(b)
 	w.history(&b.Meta)
 	w.extra("Labels", b.Labels)
