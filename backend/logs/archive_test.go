@@ -59,3 +59,21 @@ func TestAPreviewThatFailedIsOfItsKind(t *testing.T) {
 		}
 	}
 }
+
+// TestAPreviewThatFailedNamesItsPort: which port was asked for and which are exposed, from a line whose message does not say it.
+func TestAPreviewThatFailedNamesItsPort(t *testing.T) {
+	for context, want := range map[string]string{
+		`{"port":3000,"exposed_ports":[8081,9000],"backend":"blaxel","detail":"invalid_preview_url"}`: "port 3000: exposed ports 8081 9000: detail: invalid_preview_url",
+		`{"detail":"url_parse_failed","port":3000,"exposed_ports":[]}`:                                "detail: url_parse_failed: port 3000: exposed ports none",
+		`{"port":"3000; rm","exposed_ports":["x"],"detail":"url_parse_failed"}`:                       "detail: url_parse_failed",
+		`{"port":70000,"exposed_ports":null,"detail":"url_parse_failed"}`:                             "detail: url_parse_failed",
+	} {
+		_, r := lines(t, nil, `{"level":"error","message":"run failed","session_id":"s1","error":{"type":"ExposedPortUnavailableError","message":"exposed port unavailable","context":`+context+`}}`)
+		if n := total(r.Counts, backend.MetricPreviewFailed, "s1"); n != 1 || len(r.Events) != 1 || !strings.Contains(r.Events[0].Text.String(), want) || strings.Contains(r.Events[0].Text.String(), "rm") {
+			t.Errorf("%s: %v lines, events %v, want %q", context, n, r.Events, want)
+		}
+	}
+	if got := string(newDecoder("auto", defaults().Fields, time.UTC).decode([]byte(`{"level":"error","message":"m","error":{"message":"e","context":{"port":3000,"reason":"tar_failed"}}}`)).errText); strings.Contains(got, "3000") {
+		t.Errorf("the port of another error is a part of it: %s", got)
+	}
+}

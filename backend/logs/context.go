@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -22,6 +23,9 @@ var archiveReasons = [...]string{"tar_failed", "tar_extract_failed", "unsafe_or_
 // previewDetails are what it says in the member detail where the address of a port could not be made.
 var previewDetails = [...]string{"preview_creation_failed", "invalid_preview_url", "preview_token_creation_failed", "url_parse_failed"}
 
+// maxPortsNamed bounds the exposed ports that are kept of an error.
+const maxPortsNamed = 20
+
 // maxContextDepth is how deep in a line the context and what it names are looked for.
 const maxContextDepth = 6
 
@@ -40,6 +44,7 @@ func (d *decoder) contexts(line []byte) {
 	if !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) && !namesReason(line, archiveReasons[:]) && !namesReason(line, previewDetails[:]) {
 		return
 	}
+	d.ports = namesReason(line, previewDetails[:])
 	d.in.Reset(line)
 	d.json.Reset(&d.in, d.opts)
 	d.seek(1, false)
@@ -79,6 +84,8 @@ func (d *decoder) seek(depth int, inside bool) bool {
 		switch {
 		case inside && (strings.HasSuffix(name, markRemount) || name == markRemounts || name == "reason" || name == "output" || name == "detail"):
 			ok = d.named(name)
+		case inside && d.ports && (name == "port" || name == "exposed_ports"):
+			ok = d.numbers(name)
 		case inside || d.nests(name):
 			ok = d.seek(depth+1, inside || name == "context")
 		default:
@@ -90,6 +97,32 @@ func (d *decoder) seek(depth int, inside bool) bool {
 	}
 	_, err := d.json.ReadToken()
 	return err == nil
+}
+
+// numbers keeps a member that has a port or a list of them.
+func (d *decoder) numbers(name string) bool {
+	v, err := d.json.ReadValue()
+	if err != nil {
+		return false
+	}
+	var one uint16
+	var all []uint16
+	if json.Unmarshal(v, &one, d.opts) == nil && v.Kind() == '0' {
+		all = []uint16{one}
+	} else if v.Kind() != '[' || json.Unmarshal(v, &all, d.opts) != nil {
+		return true // it names no port
+	}
+	text := []byte(strings.ReplaceAll(name, "_", " "))
+	if len(all) == 0 {
+		text = append(text, " none"...)
+	}
+	for _, p := range all[:min(len(all), maxPortsNamed)] {
+		text = strconv.AppendUint(append(text, ' '), uint64(p), 10)
+	}
+	if quoted, err := jsontext.AppendQuote(nil, text); err == nil {
+		d.keep(fieldRef{slot: slotError}, quoted)
+	}
+	return true
 }
 
 // named keeps a member of a context as a part of the error: its name, and the first message in it. An empty one says that

@@ -59,6 +59,8 @@ type decoder struct {
 	loc      *time.Location      // of times without a zone
 	others   map[string][]byte   // the fields that patterns name, of the line that was read last
 
+	ports bool // the line is about the address of a port
+
 	json  *jsontext.Decoder
 	opts  jsontext.Options
 	in    bytes.Reader
