@@ -146,6 +146,7 @@ func (p *poll) readSandboxes() {
 		_, is := named[id]
 		b.lost = !is
 	}
+	clear(p.s.formers) // those are no more
 }
 
 // readSnapshots reads what could be restored when it is due. Older installations have no such route.

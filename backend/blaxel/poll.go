@@ -67,6 +67,7 @@ func (p *poll) take(r *row, at time.Time) {
 	b := p.s.boxes[r.id]
 	if b == nil {
 		b = &box{since: p.now}
+		p.s.recall(b, r)
 		p.s.boxes[r.id] = b
 	} else {
 		if at.Before(b.readAt) {

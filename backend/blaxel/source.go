@@ -24,7 +24,8 @@ type Source struct {
 	client *wire.Client
 	budget *wire.Budget
 
-	boxes     map[backend.ID]*box // by name
+	boxes     map[backend.ID]*box   // by name
+	formers   map[backend.ID]former // of sandboxes that this process has not seen yet
 	sandboxes list[row]
 	saved     list[savedSnapshot]
 	snapshots map[string][]backend.Snapshot // by the name of the sandbox, the newest first
@@ -75,7 +76,7 @@ func newSource(o *Options, login *cliLogin, deps backend.Deps) (*Source, error) 
 	if deps.Cleaner == nil {
 		deps.Cleaner = backend.NewCleaner()
 	}
-	s := &Source{deps: deps, opt: o, login: login, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{}, started: deps.Now(), load: load{sandboxes: -1}}
+	s := &Source{deps: deps, opt: o, login: login, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{}, formers: map[backend.ID]former{}, started: deps.Now(), load: load{sandboxes: -1}}
 	cfg := wire.Config{Origins: []string{o.URL}, Credential: o.Read, Budget: s.budget}
 	if login != nil {
 		cfg.Key = login.key

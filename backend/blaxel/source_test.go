@@ -205,6 +205,53 @@ func TestOneMadeAnewUnderTheSameName(t *testing.T) {
 	}
 }
 
+// TestALaterProcessGoesOn: since when a sandbox has its words, and that it is another one of the same name, outlives the process.
+func TestALaterProcessGoesOn(t *testing.T) {
+	w := newWorld(t, nil)
+	next := func() backend.Reading {
+		marks := w.poll().Bookmarks
+		for i := range marks { // the wall clock was set back a little: times of ours move, those of the platform do not
+			for j := range marks[i].Sizes {
+				marks[i].Sizes[j].At = marks[i].Sizes[j].At.Add(-time.Second)
+			}
+		}
+		w.clock.Add(time.Hour)
+		w.src = w.source(nil)
+		w.src.Resume(marks)
+		return w.poll()
+	}
+	w.set("/sandboxes", page("", one("a", "DELETING", day, ""), one("b", "DEPLOYED", day, `,"state":"RUNNING"`), one("c", "DEPLOYED", day, `,"state":"RUNNING"`), one("gone", "DEPLOYED", day, "")))
+	w.poll()
+	first := w.clock.Now()
+	w.clock.Add(time.Minute)
+	w.setFunc("/sandboxes", func(url.Values) reply {
+		if w.clock.Now().Sub(first) < time.Hour {
+			return page("", one("a", "DELETING", day, ""), one("b", "DEPLOYED", day, `,"state":"RUNNING"`), one("c", "DEPLOYED", day, `,"state":"RUNNING"`), one("gone", "DEPLOYED", day, ""))
+		}
+		return page("", one("a", "DELETING", day, ""), one("b", "DEPLOYED", day, `,"state":"STANDBY"`), one("c", "DEPLOYED", "2026-11-21T07:30:00Z", `,"state":"RUNNING"`))
+	})
+	r := next()
+	now := w.clock.Now()
+	for name, since := range map[string]time.Time{"a": first.Add(-time.Second), "b": now, "c": now} {
+		if b := sandboxOf(t, r, name); !b.KnownSince.Equal(since) {
+			t.Errorf("%s has its words since %v, want %v", name, b.KnownSince, since)
+		}
+	}
+	made := time.Date(2026, 11, 21, 7, 30, 0, 0, time.UTC)
+	if b := sandboxOf(t, r, "c"); !b.FreshAt.Equal(made) {
+		t.Errorf("another one of the same name since the last process: fresh at %v", b.FreshAt)
+	}
+	if a := sandboxOf(t, r, "a"); !a.FreshAt.IsZero() {
+		t.Errorf("the same one is called another: fresh at %v", a.FreshAt)
+	}
+	if b := sandboxOf(t, next(), "c"); !b.FreshAt.Equal(made.Add(-time.Second)) || !b.KnownSince.Equal(now.Add(-time.Second)) {
+		t.Errorf("a third process: fresh at %v, known since %v", b.FreshAt, b.KnownSince)
+	}
+	if marks := w.poll().Bookmarks; len(marks) != 3 {
+		t.Errorf("what no list names is kept: %v", marks)
+	}
+}
+
 func TestWhatCouldBeRestored(t *testing.T) {
 	w := newWorld(t, nil)
 	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`)))

@@ -42,7 +42,7 @@ func (s *State) BeliefOn(b *backend.Sandbox) (x Belief, ok bool) {
 	case b.Class == backend.SandboxAsleep:
 		x.Runs, x.Why = yes, backend.Text("it sleeps, and wakes when / is listed; a read at that moment may say not found")
 	default:
-		x.Why = backend.Text("no list of / in it is known")
+		x.Why = backend.Textf("no list of / in it is known since it is reported %s", b.Reported)
 	}
 	x.Differs = differs(b, &x)
 	return x, true
