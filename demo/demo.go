@@ -41,6 +41,8 @@ type Demo struct {
 	blaxel  *blaxelCloud
 	once    sync.Once
 	closed  error
+	// stepping keeps two steps from writing at once.
+	stepping sync.Mutex
 }
 
 // maxSocketPath is below the limit of every system for a unix socket's path.
@@ -168,7 +170,7 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 	d.config = f.config(s.Name, o.Seed, addresses{
 		helix: [instances]string{d.gates[0].addr, d.us.addr}, metrics: d.gates[2].addr, docker: d.gates[3].addr,
 	}) + d.cloud.config() + d.edge.config() + d.blaxel.config()
-	if err := d.step(); err != nil {
+	if err := d.Step(); err != nil {
 		return err
 	}
 	d.group.start("director", d.direct)
@@ -227,7 +229,7 @@ func (d *Demo) direct(ctx context.Context) error {
 			d.shutGates()
 			return nil
 		case <-tick.C:
-			if err := d.step(); err != nil {
+			if err := d.Step(); err != nil {
 				d.shutGates()
 				return err
 			}
@@ -235,8 +237,11 @@ func (d *Demo) direct(ctx context.Context) error {
 	}
 }
 
-// step does what is due now: log lines, scratch directories, outages.
-func (d *Demo) step() error {
+// Step does at once what is due by the demo's clock: log lines, scratch directories, outages. A demo does it by itself
+// several times a second; a caller whose Clock stands still between its own steps asks for it after each of them.
+func (d *Demo) Step() error {
+	d.stepping.Lock()
+	defer d.stepping.Unlock()
 	w := d.now()
 	for _, l := range d.logs {
 		if err := l.step(w); err != nil {

@@ -179,6 +179,7 @@ func watchDemoBy(t *testing.T, scenario string, lasts time.Duration, change func
 	app.AddTo(f, sources)
 	for at := time.Duration(0); at <= lasts; at += 5 * time.Second {
 		clock.Store(int64(at))
+		step(t, d)
 		f.PollOnce(t.Context())
 		polled(f.State(), board)
 	}
