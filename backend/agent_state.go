@@ -1,5 +1,7 @@
 package backend
 
+import "time"
+
 // AgentState is what an agent SDK saved to find the sandbox of a session again, beside what a Ref has of every framework. Values of
 // environment variables are not kept.
 type AgentState struct {
@@ -21,6 +23,8 @@ type AgentState struct {
 	Memory Value[int] `json:"memory_mb,omitzero"`
 	TTL    Safe       `json:"ttl,omitzero"`
 	Ports  []int      `json:"ports,omitempty"` // that the agent exposes
+	// Drives are where its manifest has the platform's own drives, sorted. Other mounts are not among them.
+	Drives []Safe `json:"drives,omitempty"`
 	// Env are the names of environment variables, sorted, each with the origin that wins.
 	Env    []AgentVariable `json:"env,omitempty"`
 	Labels []Field         `json:"labels,omitempty"` // sorted by name
@@ -46,6 +50,37 @@ type AgentTimeout struct {
 	Seconds float64 `json:"seconds"`
 	Default float64 `json:"default"`         // of the SDK
 	Saved   bool    `json:"saved,omitempty"` // the state names it; else it is the default
+}
+
+// AgentTimeouts are those of the OpenAI Agents SDK in its own order, with its own values. Blaxel's kind of sandbox has them.
+func AgentTimeouts() []AgentTimeout {
+	of := func(name Literal, seconds float64) AgentTimeout {
+		return AgentTimeout{Name: Text(name), Seconds: seconds, Default: seconds}
+	}
+	return []AgentTimeout{of(AgentExec, 300), of(AgentCleanup, 30), of("file_upload_s", 1800), of("file_download_s", 1800), of(AgentTar, 300), of(AgentFast, 30)}
+}
+
+// Names of timeouts: of a command, of the removal of an archive, of the archive itself, and of what is quick.
+const (
+	AgentExec    = "exec_timeout_s"
+	AgentCleanup = "cleanup_s"
+	AgentTar     = "workspace_tar_s"
+	AgentFast    = "fast_op_s"
+)
+
+// Timeout is how long the SDK waits for one kind of operation, by its name: as the state of a session says, else, also for nil, the
+// SDK's own.
+func (x *AgentState) Timeout(name string) time.Duration {
+	all := AgentTimeouts()
+	if x != nil && len(x.Timeouts) > 0 {
+		all = x.Timeouts
+	}
+	for _, t := range all {
+		if t.Name.String() == name {
+			return time.Duration(t.Seconds * float64(time.Second))
+		}
+	}
+	return 0
 }
 
 // Changed reports whether a timeout is another one than the SDK's own.

@@ -200,6 +200,7 @@ func Kinds() []Kind {
 		kind("sandbox-expiring", expiringDefaults),
 		kind("public-preview", publicDefaults),
 		kind("preview-token-expiring", tokenDefaults),
+		kind("snapshot-interrupted", interruptedDefaults),
 		kind("sandbox-oom", sandboxOOMDefaults),
 		kind("sandbox-start-failed", startFailedDefaults),
 		kind("sandbox-crash-loop", crashLoopDefaults),

@@ -9,7 +9,7 @@ import (
 )
 
 // rulesOfPlatform are the rules about one fact of a cloud platform.
-var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed"}
+var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted"}
 
 // ofPlatform reports whether the page is about sandboxes of a cloud platform, or sessions of its hub.
 func (s *subjectView) ofPlatform() bool {
@@ -24,7 +24,7 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.interrupted(), s.sessionNeedsIt(),
 	}))}
 	s.endPlatform(&d)
 	return d
@@ -148,6 +148,10 @@ func (s *subjectView) token() Check {
 
 func (s *subjectView) preview() Check {
 	return s.byRule(question{"preview", "Could an address of a port not be made?", "the agent's log"}, "preview-failed")
+}
+
+func (s *subjectView) interrupted() Check {
+	return s.byRule(question{"interrupted", "Was a save or restore of its files cut off?", "what is left in its /tmp"}, "snapshot-interrupted")
 }
 
 // driverAlone reports whether the sandbox that the page is about fails on no plane but that of its driver.
@@ -286,6 +290,13 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.dont("Don't count on use to keep it: most limits count from creation.")
 		d.do("Save its files: sandglass rescue %s. Or let the agent save its workspace.", name)
 		d.do("Or make its life longer by hand. The vendor's command line can, where the platform allows it.")
+	case d.is("interrupted"):
+		d.NoReset = backend.Safe{}
+		d.conclude("The newest snapshot did not end well: %s.", d.fact("interrupted"))
+		d.dont("Don't count on the newest snapshot: it may be older.")
+		d.do("Rescue the files first: sandglass rescue %s. It wakes the sandbox.", name)
+		d.do("A save: let the agent save again. A restore adds files and never removes any: restore into a new sandbox to be sure.")
+		d.do("Remove the archive by hand then. Probe again: sandglass probe %s", name)
 	case d.is("token"):
 		d.NoReset = backend.Safe{}
 		d.conclude("A private address of it cannot be opened soon, or now.")
@@ -337,6 +348,8 @@ func ruleOfPlatform(a *alerts.Alert) []string {
 		return []string{"open"}
 	case "preview-failed":
 		return []string{"preview"}
+	case "snapshot-interrupted":
+		return []string{"interrupted"}
 	case "preview-token-expiring":
 		return []string{"token"}
 	}

@@ -38,6 +38,7 @@ var stories = map[string][5]string{
 	"sandbox-exited":          {"TestExitedFires", "TestExitedDoesNotFire", "TestExitedColdStartGapRestart", "TestExitedColdStartGapRestart", "TestExitedColdStartGapRestart"},
 	"agent-oom":               {"TestAgentOOMNamesTheCauseThatTheFactsSupport", "TestAgentOOMByTheKernelAndTheProcessStart", "TestAgentOOMColdStartGapRestartBlind", "TestAgentOOMColdStartGapRestartBlind", "TestAgentOOMColdStartGapRestartBlind"},
 	"sandbox-expiring":        {"TestSandboxExpiringFires", "TestSandboxExpiringDoesNotFire", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart"},
+	"snapshot-interrupted":    {"TestSnapshotInterruptedFires", "TestSnapshotInterruptedDoesNotFire", "TestSnapshotInterruptedGapRestart", "TestSnapshotInterruptedGapRestart", "TestSnapshotInterruptedGapRestart"},
 	"public-preview":          {"TestPublicPreviewFires", "TestPublicPreviewDoesNotFire", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart"},
 	"preview-token-expiring":  {"TestPreviewTokenFires", "TestPreviewTokenDoesNotFire", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart"},
 	"wont-terminate":          {"TestWontTerminateWhenItShouldHaveBeenDestroyed", "TestWontTerminateDoesNotFire", "TestWontTerminateGapAndRestart", "TestWontTerminateWhenItsSessionIsInNoList", "TestWontTerminateGapAndRestart"},

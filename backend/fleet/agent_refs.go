@@ -73,6 +73,19 @@ func (s *State) StateNaming(b *backend.Sandbox) *backend.Ref {
 	return s.agentRefs().named[b.Key]
 }
 
+// SessionOfDigits is the session whose id is these hexadecimal digits, or begins with them where they are sessionDigits at least; zero:
+// no saved state has it, or several do.
+func (s *State) SessionOfDigits(digits string) backend.ID {
+	if s.Refs.Len() == 0 || len(digits) < sessionDigits {
+		return backend.ID{}
+	}
+	id := s.agentRefs().digits[digits[:sessionDigits]]
+	if !strings.HasPrefix(strings.ReplaceAll(id.Raw(), "-", ""), digits) {
+		return backend.ID{}
+	}
+	return id
+}
+
 // SessionOn is the session of a sandbox: the one that it is joined to, else that of the state which names it, else the one with whose
 // digits its name begins. Zero: nothing tells.
 func (s *State) SessionOn(b *backend.Sandbox) backend.ID {

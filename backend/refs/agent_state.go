@@ -3,6 +3,7 @@ package refs
 import (
 	"math"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,14 +34,6 @@ var agentBackends = map[string]agentBackend{
 	"vercel":     {id: "sandbox_id", loses: true},
 }
 
-// agentTimeouts are the timeouts of the SDK in seconds, by their keys.
-var agentTimeouts = [...]struct {
-	key     string
-	seconds float64
-}{
-	{"exec_timeout_s", 300}, {"cleanup_s", 30}, {"file_upload_s", 1800}, {"file_download_s", 1800}, {"workspace_tar_s", 300}, {"fast_op_s", 30},
-}
-
 const (
 	// agentRoot is where the SDK works when the manifest does not say.
 	agentRoot = "/workspace"
@@ -48,6 +41,9 @@ const (
 	maxVariables = 200
 	maxLabels    = 100
 	maxPorts     = 100
+
+	maxDrives     = 50
+	maxEntryDepth = 6
 )
 
 // agentMembers are those of a state that agentState reads.
@@ -130,6 +126,10 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	}
 	slices.SortFunc(x.Labels, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	x.Env = d.variables(n)
+	if manifest, _ := find(n, "/manifest/entries"); kind == "blaxel" {
+		x.Drives = d.drives(manifest, x.Root.String(), x.Root.String(), 1)
+		slices.SortFunc(x.Drives, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+	}
 	if of.timeouts {
 		var err error
 		if x.Timeouts, err = timeoutsOf(n.Get("timeouts")); err != nil {
@@ -137,6 +137,32 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 		}
 	}
 	return x, nil
+}
+
+// drives are where the entries of a manifest have drives of Blaxel: at the path of their mount, else as the entry.
+func (d *decoder) drives(entries wire.Node, root, dir string, depth int) (out []backend.Safe) {
+	if depth > maxEntryDepth {
+		return nil
+	}
+	for name, e := range entries.Members() {
+		at := path.Join(dir, string(name))
+		switch kind, _ := e.Get("type").Text(); kind {
+		case "dir":
+			out = append(out, d.drives(e.Get("children"), root, at, depth+1)...)
+		case "blaxel_drive_mount":
+			for _, key := range []string{"mount_path", "drive_mount_path"} { // the last one wins
+				if text, _ := e.Get(key).Text(); path.IsAbs(text) {
+					at = path.Clean(text)
+				} else if text != "" {
+					at = path.Join(root, text)
+				}
+			}
+			if len(out) < maxDrives {
+				out = append(out, d.s.deps.Cleaner.Clean(at, nameRunes))
+			}
+		}
+	}
+	return out
 }
 
 // variables are the names of the environment variables of a state. One of the manifest wins over one of the options.
@@ -169,9 +195,8 @@ func timeoutsOf(n wire.Node) ([]backend.AgentTimeout, error) {
 		return nil, n.Invalid("want timeouts as an object")
 	}
 	var out []backend.AgentTimeout
-	for _, t := range agentTimeouts {
-		x := backend.AgentTimeout{Name: backend.Clean(t.key, 40), Seconds: t.seconds, Default: t.seconds}
-		if v := n.Get(t.key); v.Exists() {
+	for _, x := range backend.AgentTimeouts() {
+		if v := n.Get(x.Name.String()); v.Exists() {
 			f, ok := v.Float()
 			if text, is := v.Text(); is { // the SDK reads it too
 				var err error
@@ -180,9 +205,9 @@ func timeoutsOf(n wire.Node) ([]backend.AgentTimeout, error) {
 			}
 			switch {
 			case !ok || math.IsNaN(f) || math.IsInf(f, 0):
-				return nil, v.Invalid("want %s as a number of seconds", t.key)
+				return nil, v.Invalid("want %s as a number of seconds", x.Name)
 			case f < 1:
-				return nil, v.Invalid("%s is below 1 s, which the SDK refuses", t.key)
+				return nil, v.Invalid("%s is below 1 s, which the SDK refuses", x.Name)
 			}
 			x.Seconds, x.Saved = f, true
 		}

@@ -98,6 +98,21 @@ func TestAllFactsOfASessionState(t *testing.T) {
 	}
 }
 
+// TestDrivesOfASessionState: where the manifest has drives of Blaxel, by the path that wins; buckets are no drives.
+func TestDrivesOfASessionState(t *testing.T) {
+	f := agentSource(t)
+	f.put(t, "x.json", `{"session_id":"s2","type":"blaxel","sandbox_name":"b1","manifest":{"root":"/srv","entries":{"models":{"type":"blaxel_drive_mount","drive_name":"m"},
+		"x":{"type":"blaxel_drive_mount","drive_name":"d","mount_path":"/other","drive_mount_path":"/data/"},"bucket":{"type":"s3_mount","bucket":"b"},
+		"deep":{"type":"dir","children":{"inner":{"type":"blaxel_drive_mount","drive_name":"i","mount_path":"in"}}},"odd":7}}}`)
+	r := f.poll(t)
+	if len(r.Refs) != 1 {
+		t.Fatalf("%d refs; %s", len(r.Refs), problems(r))
+	}
+	if got := backend.Join(r.Refs[0].Agent.Drives, " ").String(); got != "/data /srv/in /srv/models" {
+		t.Errorf("drives %s", got)
+	}
+}
+
 func TestDefaultsOfASessionState(t *testing.T) {
 	body, err := os.ReadFile(filepath.Join("testdata", "run_state.json"))
 	if err != nil {
@@ -111,7 +126,7 @@ func TestDefaultsOfASessionState(t *testing.T) {
 		t.Fatalf("%d refs; %s", len(r.Refs), problems(r))
 	}
 	for _, x := range r.Refs {
-		if a := x.Agent; !a.RootDefault || a.Root.String() != agentRoot || len(a.Timeouts) != len(agentTimeouts) || a.Timeouts[0].Seconds != 300 || a.Image.String() == "null" || a.Region.String() == "null" {
+		if a := x.Agent; len(a.Drives) != 0 || !a.RootDefault || a.Root.String() != agentRoot || len(a.Timeouts) != len(backend.AgentTimeouts()) || a.Timeouts[0].Seconds != 300 || a.Image.String() == "null" || a.Region.String() == "null" {
 			t.Errorf("%+v", a)
 		}
 	}

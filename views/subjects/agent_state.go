@@ -44,6 +44,7 @@ func (w *writer) agentState(r *backend.Ref) {
 	w.text("region", x.Region)
 	w.text("ttl", x.TTL)
 	w.portsOf(x)
+	w.drivesOf(x)
 	w.pauses(x)
 	for i, v := range x.Env {
 		w.Field(label(i+1, "environment"), normal(v.Name.String()+" "), dim(" from "+v.Origin.String()+", value not shown"))
@@ -66,6 +67,7 @@ func (w *writer) savedState(b *backend.Sandbox) {
 	w.compared(w.f.State.MatchOf(r))
 	w.kept(r.Agent)
 	w.portsOf(r.Agent)
+	w.drivesOf(r.Agent)
 	w.pauses(r.Agent)
 	w.timeouts(r.Agent)
 }
@@ -78,6 +80,13 @@ func (w *writer) kept(x *backend.AgentState) {
 		w.Field("snapshot", normal("noop "+x.SnapshotID.Safe().String()), dim("  it keeps nothing: files are in the sandbox only"))
 	case !x.Snapshot.IsEmpty() || !x.SnapshotID.IsZero():
 		w.Field("snapshot", normal(strings.TrimSpace(x.Snapshot.String()+" "+x.SnapshotID.Safe().String())))
+	}
+}
+
+// drivesOf writes where the manifest of a session has drives.
+func (w *writer) drivesOf(x *backend.AgentState) {
+	for i, d := range x.Drives {
+		w.Field(label(i+1, "drives"), normal(d.String()))
 	}
 }
 

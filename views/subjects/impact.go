@@ -42,6 +42,7 @@ func impacts() map[string]string {
 		"reaped-soon":             "%s will be removed with their files",
 		"preview-failed":          "users cannot open a port of %s",
 		"preview-token-expiring":  "users cannot open ports of %s from then on",
+		"snapshot-interrupted":    "the newest files of %s may be in no snapshot",
 		"public-preview":          "who knows an address of %s can open its port",
 		"ref-mismatch":            "%s cannot be opened; no files are lost",
 		"registry-not-published":  "only the view: workspaces of these sessions are not seen",

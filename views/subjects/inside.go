@@ -50,7 +50,7 @@ func (w *writer) insideOf(x *backend.Inside, past bool) {
 		if !a.ChangedAt.IsZero() {
 			changed = ", changed " + Clock(a.ChangedAt, w.f.Now)
 		}
-		w.Field(label(i+1, "left archives"), normal(a.Path.String()), dim("  "+backend.Bytes(a.Size)+", "+what+", session "+a.Session.String()+"…"+changed))
+		w.Field(label(i+1, "left archives"), normal(a.Path.String()), dim("  "+backend.Bytes(a.Size)+", "+what+", "+w.archiveOf(&a)+changed))
 	}
 	for i, m := range x.Mounts {
 		w.Field(label(i+1, "drives at"), normal(m.String()))
@@ -61,6 +61,14 @@ func (w *writer) insideOf(x *backend.Inside, past bool) {
 	for i, part := range x.Unread {
 		w.Field(label(i+1, "could not be read"), normal(part.String()))
 	}
+}
+
+// archiveOf names the session of an archive: by the saved state that has its digits.
+func (w *writer) archiveOf(a *backend.SandboxArchive) string {
+	if id := w.f.State.SessionOfDigits(a.Session.String()); !id.IsZero() {
+		return "session " + id.Safe().String()
+	}
+	return "session " + a.Session.String() + "…"
 }
 
 // process writes one process: whether it is over, not what its status is called, decides.

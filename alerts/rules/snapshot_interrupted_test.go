@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+const interruptedRule = "snapshot-interrupted"
+
+// probed is a sandbox in which a probe found an archive, written this long before.
+func probed(restore bool, age time.Duration, edits ...func(*backend.Inside)) func(*story) {
+	return func(s *story) {
+		x := &backend.Inside{At: s.wall, Root: backend.Text("/workspace"),
+			Archives: []backend.SandboxArchive{{Path: backend.Text("/tmp/bl-persist-4cf3926c7813.tar"), Restore: restore, Session: backend.Text("4cf3926c7813"), Size: 187e6, ChangedAt: s.wall.Add(-age)}}}
+		for _, edit := range edits {
+			edit(x)
+		}
+		s.sees(cloudBox, backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, At: s.wall, Inside: x})
+	}
+}
+
+func beginInterrupted(t testing.TB, do func(*story)) *story {
+	s := beginCloud(t, interruptedRule)
+	do(s)
+	return s.look()
+}
+
+var interruptedLimits = []limit{
+	{interruptedRule, func(t *testing.T, at bool) *story { // the SDK's own timeouts
+		age := 330 * time.Second
+		if at {
+			age += time.Second
+		}
+		return beginInterrupted(t, probed(false, age))
+	}},
+}
+
+func TestSnapshotInterruptedFires(t *testing.T) {
+	s := beginInterrupted(t, probed(false, time.Hour))
+	a := s.want(interruptedRule, alerts.StateFiring)
+	wantEvidence(t, a, "/tmp/bl-persist-4cf3926c7813.tar, 187 MB, not written since 11:00:00Z, of the session that begins with 4cf3926c7813")
+	if a.Severity != alerts.SeverityWarning || a.Subjects[0].Key != cloudKey(backend.KindSandbox, cloudBox) {
+		t.Errorf("%s %v", a.Severity, a.Subjects)
+	}
+	probed(false, 0, func(x *backend.Inside) { x.Archives = nil })(s.after(time.Minute)) // it is removed
+	for _, a := range s.look().alerts(interruptedRule) {
+		if a.State != alerts.StateResolved {
+			t.Errorf("the archive is gone, and it is %s", a.State)
+		}
+	}
+}
+
+// TestSnapshotInterruptedJoinsItsSession: by the digits in the name of the archive and a saved state, with what the log says of it.
+func TestSnapshotInterruptedJoinsItsSession(t *testing.T) {
+	s := beginCloud(t, interruptedRule)
+	const session = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
+	s.source("app", backend.InputEvictionLogs)
+	s.lines(backend.MetricPersistFailed, session, 2, "tar: ./a: Cannot open")
+	s.stateOn(cloudBox, s.wall, nil)
+	s.refs[0].Session = backend.MustID(session)
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.Session = backend.ID{} })
+	probed(true, time.Hour, func(x *backend.Inside) {
+		x.Archives[0].Session = backend.Text("0a1b2c3d4e5f4a6b8c7d9e0f1a2b3c4d")
+		x.Processes = []backend.SandboxProcess{{PID: backend.Text("42"), Class: backend.WorkRunning, Command: backend.Text("tar -C /workspace -xf /tmp/bl-persist-4cf3926c7813.tar")}}
+	})(s)
+	a := s.look().want(interruptedRule, alerts.StateFiring)
+	wantEvidence(t, a, "of session "+session+"; process 42 still uses it")
+	wantEvidence(t, a, "log: 2 lines of persist-failed, newest: tar: ./a: Cannot open")
+	if a.Sessions != 1 || a.Cause.String() != "a restore of its files was cut off: part of them may be missing" {
+		t.Errorf("%d sessions, cause %s", a.Sessions, a.Cause)
+	}
+}
+
+// TestSnapshotInterruptedByALostDrive: each drive that the saved state declares, and that is not mounted, is named.
+func TestSnapshotInterruptedByALostDrive(t *testing.T) {
+	drives := func(s *story) {
+		s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) {
+			x.Drives = []backend.Safe{backend.Text("/cache"), backend.Text("/data"), backend.Text("/models")}
+		})
+	}
+	only := func(x *backend.Inside) { x.Archives, x.Mounts = nil, []backend.Safe{backend.Text("/data")} }
+	s := beginInterrupted(t, func(s *story) { drives(s); probed(false, 0, only)(s) })
+	wantEvidence(t, s.want(interruptedRule, alerts.StateFiring), "not mounted: /cache, /models")
+
+	for name, edits := range map[string][]func(*backend.Inside){
+		"a snapshot is made now":     {func(x *backend.Inside) { x.Mounts = nil }},
+		"mounts could not be read":   {only, func(x *backend.Inside) { x.Unread = []backend.Safe{backend.Text(backend.PartMounts)} }},
+		"all of them are mounted":    {only, func(x *backend.Inside) { x.Mounts = append(x.Mounts, backend.Text("/models"), backend.Text("/cache")) }},
+		"the list of mounts was cut": {only, func(x *backend.Inside) { x.Mounts = slices.Repeat(x.Mounts, backend.MaxMountsKept) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			beginInterrupted(t, func(s *story) { drives(s); probed(false, time.Minute, edits...)(s) }).quiet(interruptedRule)
+		})
+	}
+}
+
+func TestSnapshotInterruptedDoesNotFire(t *testing.T) {
+	for name, do := range map[string]func(*story){
+		"not probed":         func(*story) {},
+		"in use":             probed(false, time.Minute),
+		"its age is unknown": probed(false, time.Hour, func(x *backend.Inside) { x.Archives[0].ChangedAt = time.Time{} }),
+		"nothing is left":    probed(false, 0, func(x *backend.Inside) { x.Archives = nil }),
+		"its timeouts are longer": func(s *story) {
+			s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) {
+				x.Timeouts = backend.AgentTimeouts()
+				x.Timeouts[4].Seconds = 7200
+			})
+			probed(false, 2*time.Hour)(s)
+		},
+		"it is gone": func(s *story) {
+			probed(false, time.Hour)(s)
+			s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.Class = backend.SandboxExited })
+		},
+	} {
+		t.Run(name, func(t *testing.T) { beginInterrupted(t, do).quiet(interruptedRule) })
+	}
+}
+
+// TestSnapshotInterruptedGapRestart: a probe that cannot read /tmp proves nothing, and neither does a restart.
+func TestSnapshotInterruptedGapRestart(t *testing.T) {
+	s := beginInterrupted(t, probed(false, time.Hour))
+	first := s.want(interruptedRule, alerts.StateFiring).ID
+	s.restart()
+	if a := s.look().want(interruptedRule, alerts.StateFiring); a.ID != first {
+		t.Errorf("another alert after a restart")
+	}
+	probed(false, 0, func(x *backend.Inside) {
+		x.Archives, x.Unread = nil, []backend.Safe{backend.Text(backend.PartArchives)}
+	})(s.after(time.Minute))
+	if a := s.look().want(interruptedRule, alerts.StateHeld); a.ID != first {
+		t.Errorf("another alert without /tmp")
+	}
+}
