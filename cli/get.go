@@ -44,7 +44,7 @@ With an ID, or any part that no other id has: that one. One that has gone is
 printed as it was read last.
 
 Filters are those of the screens' /:  word  "two words"  field:part  field=value
-field!=value  field>10m  !term. Fields are the names in the header of -o csv, and
+field!=value  field~pattern  field>10m  !term. Fields are the names in the header of -o csv, and
 --sort-by takes the same; - before the name turns the order round.
 
 With --watch a terminal shows the table as it changes. Elsewhere the rows are

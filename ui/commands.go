@@ -25,6 +25,7 @@ type scope struct {
 	from   keys.Context // where the key was pressed
 	key    backend.Key  // that the top overlay shows; zero: the screen has the keys
 	acting *acting
+	past   *pastFilters
 }
 
 // command does what an intent of the program asks for.
@@ -61,7 +62,7 @@ func commands() map[keys.Action]command {
 		keys.Unacknowledge: {onSubject, (*scope).order},
 		keys.Silence:       {onSubject, (*scope).order},
 		keys.SilenceList:   {onSubject, func(x *scope, _ keys.Intent) reply { return openSilences(x) }},
-		keys.Filter:        {inTable, func(x *scope, _ keys.Intent) reply { return openFilter(x.screen) }},
+		keys.Filter:        {inTable, func(x *scope, _ keys.Intent) reply { return openFilter(x.screen, x.past) }},
 		keys.Runbook:       {inTable, func(x *scope, _ keys.Intent) reply { return x.runbook() }},
 	}
 }

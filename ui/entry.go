@@ -50,6 +50,12 @@ func (e *entry) draw(l *kit.Line) int {
 	return kit.Width(before)
 }
 
+// column is where draw puts the i-th character, in cells from where the text began.
+func (e *entry) column(i int) int {
+	runes := []rune(e.value())
+	return kit.Width(backend.Clean(string(runes[:max(0, min(i, len(runes)))]), maxEntry).String())
+}
+
 // drawHead writes the text in w cells from its beginning: what it is about is read there while another field is typed in.
 func (e *entry) drawHead(l *kit.Line, w int) {
 	l.Put(theme.Strong, kit.Cut(backend.Clean(e.value(), maxEntry).String(), w))

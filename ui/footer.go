@@ -20,7 +20,8 @@ import (
 func (m *Model) footer(w int, typed prompter) (line string, cursor int) {
 	l := kit.NewLine(m.frame.Theme, w)
 	inTable := len(m.stack) == 0
-	filter, problem := m.screen().FilterText(), m.screen().FilterProblem()
+	filter := m.screen().FilterText()
+	problem, _ := m.screen().FilterProblem()
 	switch {
 	case typed != nil:
 		cursor = typed.prompt(l)

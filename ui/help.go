@@ -104,6 +104,7 @@ func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 		}
 	}
 	words("Filters", [2]string{"word", "rows whose names, states or causes hold it"}, [2]string{"field:word", "rows whose column holds it: state:failed"},
+		[2]string{"field~text", "rows whose column matches a regular expression: state~^(failed|evicted)$"},
 		[2]string{"!term", "rows that do not match it"}, [2]string{"field>10m", "comparisons with ages, sizes and numbers"},
 		[2]string{"tab", "takes the first field or value that is offered"})
 	d := head("Signs")

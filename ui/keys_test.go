@@ -57,7 +57,7 @@ var moves = []struct {
 
 func moving(b keys.Binding) bool {
 	for _, m := range moves {
-		if b.Intent.Action == m.action {
+		if b.Intent.Action == m.action && b.Context != keys.FilterLine {
 			return true
 		}
 	}
@@ -69,7 +69,7 @@ func movedBy(bindings []keys.Binding, action keys.Action) []string {
 	var out []string
 	for _, b := range bindings {
 		for _, k := range b.Keys() {
-			if b.Intent.Action == action && !slices.Contains(out, k) {
+			if moving(b) && b.Intent.Action == action && !slices.Contains(out, k) {
 				out = append(out, k)
 			}
 		}

@@ -44,6 +44,7 @@ type Model struct {
 	bell       bell
 	unfinished []backend.Safe // plans that were broken off, until they were seen
 
+	past  pastFilters
 	hints hintLine
 	// clockBelow says that the lines above the body have no room for the clock.
 	clockBelow bool
@@ -219,7 +220,8 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	one, shows := top.(subjected)
 	if c, ok := m.commands[in.Action]; ok {
 		if c.where == anywhere || top == nil || c.where == onSubject && shows {
-			x := &scope{viewer: &m.viewer, feed: m.feed, frame: &m.frame, screen: m.screen(), keymap: m.keymap, from: m.context(), acting: &m.acting}
+			x := &scope{viewer: &m.viewer, feed: m.feed, frame: &m.frame, screen: m.screen(), keymap: m.keymap, from: m.context(), acting: &m.acting,
+				past: &m.past}
 			if shows {
 				x.key = one.subject()
 			} else if c.where == onSubject || in.Action == keys.Runbook {

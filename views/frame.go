@@ -89,8 +89,8 @@ type Screen interface {
 	// screen itself. FilterText is the filter in force.
 	Status(f *Frame, brief bool) string
 	FilterText() string
-	// FilterProblem says what is wrong with the filter that is being typed; empty: nothing.
-	FilterProblem() string
+	// FilterProblem says what is wrong with the filter that is being typed, and at which of its characters, from 1; empty: nothing.
+	FilterProblem() (what string, at int)
 	// Suggest offers how the filter that is being typed can go on, the likeliest first.
 	Suggest(f *Frame) []Suggestion
 	// Busy reports that a filter over very many rows is still being applied; Step goes on with it for some milliseconds.

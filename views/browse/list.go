@@ -3,6 +3,7 @@
 package browse
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ type List[R any] struct {
 	cur      *subjects.Cursor[R]
 	filter   filter.Filter
 	filterIn string // as typed
-	problem  string
+	problem  *filter.Error
 	sort     int // column, -1: natural order
 	reverse  bool
 	number   uint64
@@ -110,8 +111,13 @@ func (l *List[R]) History() bool { return l.cfg.History }
 // FilterText is the filter as it was typed.
 func (l *List[R]) FilterText() string { return l.filterIn }
 
-// FilterProblem says what is wrong with it.
-func (l *List[R]) FilterProblem() string { return l.problem }
+// FilterProblem says what is wrong with it, and at which character.
+func (l *List[R]) FilterProblem() (what string, at int) {
+	if l.problem == nil {
+		return "", 0
+	}
+	return l.problem.Error(), l.problem.Position
+}
 
 // Visible are the keys of the rows on the screen.
 func (l *List[R]) Visible() []backend.Key { return l.visible }
@@ -282,10 +288,8 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 func (l *List[R]) setFilter(text string) {
 	l.filterIn = text
 	parsed, err := filter.Parse(text, l.fields()...)
-	l.problem, l.filter = "", parsed // of a wrong one, what stands before the mistake
-	if err != nil {
-		l.problem = err.Error()
-	}
+	l.problem, l.filter = nil, parsed // of a wrong one, what stands before the mistake
+	errors.As(err, &l.problem)
 	l.table.SetMatch(l.match())
 }
 

@@ -39,7 +39,7 @@ func (l *List[R]) Suggest(f *views.Frame) []views.Suggestion {
 		start++
 	}
 	stem, word := text[:start], text[start:]
-	at := strings.IndexAny(word, ":=")
+	at := strings.IndexAny(word, ":=~")
 	if at < 0 {
 		var out []views.Suggestion
 		for _, name := range l.fields() {

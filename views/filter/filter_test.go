@@ -70,6 +70,16 @@ func TestMatch(t *testing.T) {
 		{`id="s1/build cache"`, true},
 		{"age>1h state=failed !x86", true},
 		{"bbuild", false},
+		{"state~fail", true},
+		{"state~^(FAILED|evicted)$", true},
+		{"state~^ail", false},
+		{"!state~fail", false},
+		{`id~"build c.che$"`, true},
+		{"nosuch~x", false},
+		{"owner~^$", true},
+		{"zürich!", false}, // a name has only ASCII letters: this is a word
+		{":8080", false},
+		{"~/src", false},
 	} {
 		f, err := filter.Parse(c.filter)
 		if err != nil {
@@ -116,6 +126,20 @@ func TestErrors(t *testing.T) {
 		{`"a"b`, 4, "space after"},
 		{`"\q"`, 1, "escapes of JSON"},
 		{"http://x", 1, "quote it"},
+		{"state==failed", 6, `no operator "=="`},
+		{"x age=>5m", 6, `no operator "=>". Write one of : = != ~ > >= < <=`},
+		{"state:~x", 6, `no operator ":~"`},
+		{"age≥5m", 4, `no operator "≥"`},
+		{"state*", 6, `no operator "*"`},
+		{"state|id", 6, `no operator "|"`},
+		{"ready | failed", 7, `the operator "|" needs a field`},
+		{"age > 5m", 5, `the operator ">" needs a field`},
+		{"age >5m", 5, `the operator ">" needs a field`},
+		{"!=failed", 2, `the operator "=" needs a field`},
+		{"state~=x", 6, `no operator "~="`},
+		{"state~(a", 7, "missing closing )"},
+		{"ü state~", 9, "a pattern is missing"},
+		{"state~" + strings.Repeat("a", 201), 7, "at most 200 bytes"},
 	} {
 		_, err := filter.Parse(c.filter, "id", "state", "age")
 		var e *filter.Error
@@ -131,7 +155,7 @@ func TestErrors(t *testing.T) {
 
 // FuzzParse holds that no input panics, that errors point into the text, and that a quoted word finds itself.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"a b", "state:failed !x", `id="\u202e"`, "age>1h30m", "'", `"`, "!", "a!=b", "x>=1.2.3"} {
+	for _, s := range []string{"a b", "state:failed !x", `id="\u202e"`, "age>1h30m", "'", `"`, "!", "a!=b", "x>=1.2.3", "state~^(a|b)+$", "id~[", "age≥1", "state~\\p{L}{9}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

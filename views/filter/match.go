@@ -40,6 +40,8 @@ func (t *term) match(r Row) bool {
 		return strings.EqualFold(v, t.needle.raw)
 	case opNot:
 		return !strings.EqualFold(v, t.needle.raw)
+	case opPattern:
+		return t.pattern.MatchString(v)
 	case opOver, opAtLeast, opUnder, opAtMost:
 		have, ok := parseQuantity(v)
 		return ok && have.comparable(t.want) && t.compares(have.n, t.want.n)
@@ -59,7 +61,7 @@ func (op operator) comparison() func(have, want float64) bool {
 		return func(have, want float64) bool { return have < want }
 	case opAtMost:
 		return func(have, want float64) bool { return have <= want }
-	case opText, opContains, opEqual, opNot:
+	case opText, opContains, opEqual, opNot, opPattern:
 	}
 	return nil
 }

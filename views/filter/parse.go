@@ -2,7 +2,10 @@ package filter
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,10 +34,20 @@ const (
 	opAtLeast  operator = ">="
 	opUnder    operator = "<"
 	opAtMost   operator = "<="
+	opPattern  operator = "~"
 )
 
 // operators in the order in which they are tried: the longer ones first.
-var operators = [...]operator{opNot, opAtLeast, opAtMost, opContains, opEqual, opOver, opUnder}
+var operators = [...]operator{opContains, opEqual, opNot, opPattern, opOver, opAtLeast, opUnder, opAtMost}
+
+// Signs that may be meant as an operator. A run of them directly after a name is one, and only a known one is accepted.
+const signs = "!=<>:~^*|&≥≤≠≈"
+
+// compares are signs that begin no word: what follows them is a value whose field is missing.
+const compares = "=<>≥≤≠≈"
+
+// maxPattern bounds the text after ~ in bytes.
+const maxPattern = 200
 
 // term is one condition of a filter.
 type term struct {
@@ -45,6 +58,7 @@ type term struct {
 	want   quantity // of opOver and its like
 	// compares is set for opOver and its like.
 	compares func(have, want float64) bool
+	pattern  *regexp.Regexp // of opPattern
 }
 
 // Filter is a parsed filter. It is immutable; the zero Filter matches every row.
@@ -89,13 +103,18 @@ func parseTerm(s string, start int, fields []string) (term, int, error) {
 		t.negate = true
 		i++
 	}
-	if name, op, width := fieldAndOperator(s[i:]); op != opText {
-		t.field, t.op = strings.ToLower(name), op
+	if name, run := fieldAndSigns(s[i:]); run != "" {
+		if !slices.Contains(operators[:], operator(run)) {
+			return t, 0, fail(s, i+len(name), "there is no operator %q. Write one of %s directly after a field; to search for the text itself, quote it", run, operatorNames())
+		}
+		t.field, t.op = strings.ToLower(name), operator(run)
 		if len(fields) > 0 && !slices.Contains(fields, t.field) {
 			return t, 0, fail(s, i, "there is no field %q%s The fields are %s; to search for the text itself, quote it",
 				name, meant(t.field, fields), strings.Join(fields, ", "))
 		}
-		i += width
+		i += len(name) + len(run)
+	} else if run := leadingSigns(s[i:]); run != "" {
+		return t, 0, fail(s, i, "the operator %q needs a field directly before it; to search for the text itself, quote it", run)
 	}
 	value, next, err := parseValue(s, i)
 	if err != nil {
@@ -111,6 +130,11 @@ func parseTerm(s string, start int, fields []string) (term, int, error) {
 		var ok bool
 		if t.want, ok = parseQuantity(value); !ok {
 			return t, 0, fail(s, i, "%s%s needs an age, a size or a number, for example 10m, 64MB or 0.5", t.field, t.op)
+		}
+	case opPattern:
+		var err error
+		if t.pattern, err = pattern(value); err != nil {
+			return t, 0, fail(s, i, "%s", err)
 		}
 	case opContains, opEqual, opNot:
 	}
@@ -128,21 +152,67 @@ func meant(name string, fields []string) string {
 	return " here."
 }
 
-// fieldAndOperator recognises `name` directly followed by an operator, and returns how many bytes both take.
-func fieldAndOperator(s string) (string, operator, int) {
+// fieldAndSigns splits a term that begins with a name and signs; both are empty for any other.
+func fieldAndSigns(s string) (name, run string) {
 	n := 0
 	for n < len(s) && (isLetter(s[n]) || n > 0 && (s[n] >= '0' && s[n] <= '9' || s[n] == '_' || s[n] == '-')) {
 		n++
 	}
-	if n == 0 {
-		return "", opText, 0
+	if run = signsOf(s[n:]); n == 0 || run == "" {
+		return "", ""
 	}
-	for _, op := range operators {
-		if strings.HasPrefix(s[n:], string(op)) {
-			return s[:n], op, n + len(op)
+	if rest := strings.TrimPrefix(run, string(opPattern)); rest != run && !strings.ContainsAny(rest, string(opPattern)+"!:"+compares) {
+		run = string(opPattern) // a pattern may begin with other signs
+	}
+	return s[:n], run
+}
+
+// leadingSigns is the operator with which a term begins: a comparison, or signs alone. ":8080" and "~/src" are words.
+func leadingSigns(s string) string {
+	run := signsOf(s)
+	if first, _ := utf8.DecodeRuneInString(run); strings.ContainsRune(compares, first) {
+		return run
+	}
+	if end := len(run); end == len(s) || strings.IndexByte(blanks, s[end]) >= 0 {
+		return run
+	}
+	return ""
+}
+
+func signsOf(s string) string {
+	for i, r := range s {
+		if !strings.ContainsRune(signs, r) {
+			return s[:i]
 		}
 	}
-	return "", opText, 0
+	return s
+}
+
+func operatorNames() string {
+	var names []string
+	for _, op := range operators {
+		names = append(names, string(op))
+	}
+	return strings.Join(names, " ")
+}
+
+// pattern compiles the text after ~: a regular expression of RE2, upper and lower case alike.
+func pattern(value string) (*regexp.Regexp, error) {
+	if value == "" {
+		return nil, errors.New("a pattern is missing after ~")
+	}
+	if len(value) > maxPattern {
+		return nil, fmt.Errorf("a pattern has at most %d bytes", maxPattern)
+	}
+	p, err := regexp.Compile("(?i:" + value + ")")
+	if err != nil {
+		var e *syntax.Error
+		if errors.As(err, &e) {
+			return nil, fmt.Errorf("the pattern is wrong: %s; a sign that is meant as it is needs \\ before it", e.Code)
+		}
+		return nil, err
+	}
+	return p, nil
 }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

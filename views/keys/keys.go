@@ -156,6 +156,8 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""),
 		bind(FilterLine, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""),
 		bind(FilterLine, []string{"tab"}, Intent{Action: Complete}, "complete", "take the first of the fields or values that are offered", ""),
+		bind(FilterLine, []string{"up"}, Intent{Action: Up}, "", "the filter that was kept before, on any screen", ""),
+		bind(FilterLine, []string{"down"}, Intent{Action: Down}, "", "the filter that was kept after it", ""),
 		bind(FilterLine, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""),
 		bind(Form, []string{"enter"}, Intent{Action: Accept}, "next, then do it", "the next field; on the last one it is done, when none is empty", ""),
 		bind(Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""),
