@@ -15,6 +15,8 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/config"
+	"sandglass/ui"
+	"sandglass/views/keys"
 )
 
 // App is the program before it has a configuration: what it can read and do, and the machine it runs on.
@@ -55,7 +57,7 @@ func CauseOf(text backend.Safe) string { return alerts.ErrorFingerprint(text.Str
 
 // Known is what a configuration file may name.
 func (a *App) Known() config.Catalog {
-	k := config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys()}
+	k := config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys(), KeyPlaces: keyPlaces(), BadKey: keys.BadKey}
 	for _, e := range a.Effects {
 		x := config.ActionKind{Kind: e.Name, Defaults: e.Defaults}
 		for _, s := range e.Specs {
@@ -64,6 +66,22 @@ func (a *App) Known() config.Catalog {
 		k.Actions = append(k.Actions, x)
 	}
 	return k
+}
+
+// keyPlaces are the keys of the console, as a configuration can change them.
+func keyPlaces() []config.KeyPlace {
+	var out []config.KeyPlace
+	table := ui.KeyTable()
+	for _, c := range keys.Contexts() {
+		at := config.KeyPlace{Name: c.Place(), Summary: c.Name(), Typing: c.Typing()}
+		for _, b := range table {
+			if b.Context == c {
+				at.Intents = append(at.Intents, config.KeyIntent{Name: b.Name(), Help: b.Help().Desc, Keys: b.Keys(), InPalette: b.Command != "", Twice: b.Twice()})
+			}
+		}
+		out = append(out, at)
+	}
+	return out
 }
 
 // operatorKeys describe [[action]].

@@ -39,6 +39,7 @@ func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Vie
 	v.ID, v.Control, v.Permissions = operator.ID(), operator, operator.Permissions()
 	v.Environment, v.Production, v.Runbook = s.Config.Environment, s.Config.Production, LocalRunbook(s.Rules, s.Config)
 	v.Examine = s.examine
+	v.Keys = s.Config.Keys
 	if s.Config.Bell != "off" {
 		v.Bell = alerts.Severity(s.Config.Bell)
 	}

@@ -30,6 +30,9 @@ type Catalog struct {
 	// Actions are what can be done to the sources of each kind; a kind that is not listed can only be read.
 	Actions  []ActionKind
 	Operator OperatorKind
+	// KeyPlaces are the console's keys, those that work everywhere first. BadKey says why a text is not a key; empty: it is one.
+	KeyPlaces []KeyPlace
+	BadKey    func(text string, typing, twice bool) string
 }
 
 // Config is a checked configuration.
@@ -51,6 +54,8 @@ type Config struct {
 	Sources          []Source // in the order of the file
 	Declarations     []Declaration
 	Actions          []Action // in the order of the file
+	// Keys are other keys of the console, by place and intent.
+	Keys map[string]map[string][]string
 
 	// Digest changes whenever the file does; empty without a file.
 	Digest string
@@ -142,6 +147,7 @@ func Parse(data []byte, name string, known Catalog) (*Config, error) {
 	p.sources(root)
 	p.declarations(root)
 	p.rules(root)
+	p.keys(root)
 	if err := p.errs.orNil(); err != nil {
 		return nil, err
 	}
@@ -234,7 +240,7 @@ func (p *parser) collect(err error) bool {
 
 func (p *parser) general(root *node) {
 	g := generalDefaults()
-	tables := []string{"source", "action", "declare", "rules"}
+	tables := []string{"source", "action", "declare", "rules", "keys"}
 	for _, short := range shortBlocks() {
 		tables = append(tables, short.kind)
 	}

@@ -45,6 +45,7 @@ func Example(known Catalog) string {
 	w.line("[[declare]]")
 	w.table("declare", nil, valueOf(declaredDefaults()))
 	w.off = false
+	w.keys(known.KeyPlaces)
 	w.sharedKeys(known.Rules)
 	for _, r := range known.Rules {
 		w.blankLine()

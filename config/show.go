@@ -74,6 +74,7 @@ func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 		w.line("[[declare]]")
 		w.table("declare", nil, valueOf(c.Declarations[i].written))
 	}
+	w.keysSet(known.KeyPlaces, c.Keys)
 	for _, r := range known.Rules {
 		into := r.Defaults()
 		if err := c.Rule(r.Name).Decode(into); err != nil {

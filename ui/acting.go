@@ -21,6 +21,7 @@ import (
 type acting struct {
 	control Control // nil: this viewer only looks
 	examine Examine // nil: sources cannot be examined from here
+	keymap  *keys.Map
 	now     func() time.Time
 	done    <-chan struct{} // closed when the program ends
 	changed <-chan struct{} // a run began or moved on
@@ -229,7 +230,7 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 	}
 	for _, x := range all {
 		if x.Denied.IsEmpty() {
-			l.verbs = append(l.verbs, plan.Verb{Ability: x, Key: keys.OfVerb(string(x.Spec.Verb))})
+			l.verbs = append(l.verbs, plan.Verb{Ability: x, Key: a.keymap.OfVerb(string(x.Spec.Verb))})
 		}
 		if x.Spec.Verb == on && x.Denied.IsEmpty() {
 			l.at = len(l.verbs) - 1
@@ -244,7 +245,7 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 	for _, r := range actions.RefusedTogether(all) {
 		v := plan.Verb{Refused: &r}
 		if len(r.Verbs) == 1 {
-			v.Key = keys.OfVerb(string(r.Verbs[0]))
+			v.Key = a.keymap.OfVerb(string(r.Verbs[0]))
 		}
 		l.verbs = append(l.verbs, v)
 		if slices.Contains(r.Verbs, on) {

@@ -164,7 +164,7 @@ func (x *scope) chosen() selection {
 
 // plan begins a verb on what is chosen.
 func (x *scope) plan(verb actions.Verb) reply {
-	return x.acting.intend(verb, keys.OfVerb(string(verb)), x.chosen(), x.acting.now())
+	return x.acting.intend(verb, x.keymap.OfVerb(string(verb)), x.chosen(), x.acting.now())
 }
 
 // bundle writes the evidence about one thing into a file.

@@ -31,12 +31,12 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 		line := kit.NewLine(m.frame.Theme, w).Put(theme.Strong, "too small").String()
 		return kit.NewBlock(w, h, []string{line}), nil
 	}
-	top, foot := m.surroundings(w, h)
+	top, foot := surroundings(m, w, h)
 	body := m.body(w, h-len(top)-len(foot))
 	var cursor *tea.Cursor
 	if n := len(foot); n > 0 {
 		prompt, typing := m.stack.top().(prompter)
-		line, x := m.footer(w, prompt) // its place in the table is known only now
+		line, x := footer(m, w, prompt) // its place in the table is known only now
 		foot[n-1] = line
 		if typing {
 			cursor = tea.NewCursor(min(x, w-1), h-1)
@@ -60,7 +60,7 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 }
 
 // surroundings are the lines above and below the body. The last one is the footer, still empty.
-func (m *Model) surroundings(w, h int) (top, foot []string) {
+func surroundings(m *Model, w, h int) (top, foot []string) {
 	need := 1 + m.screen().Need(w, &m.frame)
 	if h >= tabsAlways || h > need+1 {
 		line, clock := tabs(w, &m.frame, m.screens, m.screen())

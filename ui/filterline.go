@@ -44,6 +44,8 @@ func (p *pastFilters) add(text string) {
 
 func (*filterLine) Keys() keys.Context { return keys.FilterLine }
 
+func (l *filterLine) untouched() bool { return l.entry.value() == "" }
+
 func (l *filterLine) Update(msg tea.Msg, f *views.Frame) (reply, bool) {
 	l.note = ""
 	switch msg := msg.(type) {

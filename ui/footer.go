@@ -17,7 +17,7 @@ import (
 )
 
 // footer is the last line: what is being typed, a remark, or the filter in force; then keys; the place at the right.
-func (m *Model) footer(w int, typed prompter) (line string, cursor int) {
+func footer(m *Model, w int, typed prompter) (line string, cursor int) {
 	l := kit.NewLine(m.frame.Theme, w)
 	inTable := len(m.stack) == 0
 	filter := m.screen().FilterText()

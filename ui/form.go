@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -56,6 +57,11 @@ func (f *form) open(i int) reply {
 func (f *form) waits() bool { return f.busy }
 
 func (*form) Keys() keys.Context { return keys.Form }
+
+// untouched reports whether nothing is typed in any field.
+func (f *form) untouched() bool {
+	return !f.busy && !slices.ContainsFunc(f.fields, func(x field) bool { return x.entry.value() != "" })
+}
 
 func (f *form) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	switch msg := msg.(type) {

@@ -53,6 +53,7 @@ type look struct {
 	may     *actions.Permissions // nil: everything
 	broken  []backend.Safe       // plans of a former run
 	focus   string
+	keys    map[string]map[string][]string
 }
 
 // open starts a program; it must run inside synctest.Test.
@@ -66,7 +67,7 @@ func open(t *testing.T, feed Feed, l look) *screen {
 		may = *l.may
 	}
 	v := Viewer{Permissions: may, Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
-		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken}
+		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken, Keys: l.keys}
 	s.model = New(v, feed)
 	pr, pw := io.Pipe()
 	s.keys = pw
@@ -126,7 +127,7 @@ func (s *screen) body() area {
 			return area{max(0, (s.w-box.Width)/2), max(0, (s.h-box.Height())/3), box.Width, box.Height()}
 		}
 	}
-	top, foot := s.model.surroundings(s.w, s.h)
+	top, foot := surroundings(s.model, s.w, s.h)
 	return area{0, len(top), s.w, s.h - len(top) - len(foot)}
 }
 

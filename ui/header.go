@@ -2,9 +2,11 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	"sandglass/backend"
 	"sandglass/views"
+	"sandglass/views/keys"
 	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
@@ -268,12 +270,12 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line
 	}
 	l := kit.NewLine(f.Theme, w)
 	gap := 2
-	if w < 80 || wholeTabs(w, gap, screens, current) < len(screens) {
+	if w < 80 || wholeTabs(w, gap, f, screens, current) < len(screens) {
 		gap = 1
 	}
-	whole := wholeTabs(w, gap, screens, current)
+	whole := wholeTabs(w, gap, f, screens, current)
 	for i, s := range screens {
-		tone, text := theme.Dim, fmt.Sprint(s.Number())+" "+s.Name()
+		tone, text := theme.Dim, tabText(f, s)
 		if i >= whole && s != current {
 			if i > whole && screens[i-1] != current {
 				continue
@@ -292,15 +294,20 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line
 	return l.String(), clock
 }
 
+// tabText is the key and the name of a screen.
+func tabText(f *views.Frame, s views.Screen) string {
+	return strings.TrimSpace(f.Keys.First(keys.Everywhere, keys.Intent{Action: keys.Screen, N: s.Number()}) + " " + s.Name())
+}
+
 // wholeTabs is how many screens from the left stand with number and name; the one that is shown always does, and the others are
 // a sign that there are more.
-func wholeTabs(w, gap int, screens []views.Screen, current views.Screen) int {
+func wholeTabs(w, gap int, f *views.Frame, screens []views.Screen, current views.Screen) int {
 	for whole := len(screens); whole > 0; whole-- {
 		used := 0
 		for i, s := range screens {
 			switch {
 			case i < whole || s == current:
-				used += gap + 2 + kit.Width(s.Name())
+				used += gap + kit.Width(tabText(f, s))
 			case i == whole || screens[i-1] == current:
 				used += gap + 1
 			}

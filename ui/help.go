@@ -84,7 +84,7 @@ func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 		out = append(out, d)
 		return d
 	}
-	order := []keys.Context{v.from, keys.Everywhere, keys.List, keys.Details, keys.VerbMenu, keys.Plan, keys.RunProgress, keys.SilenceTable, keys.Form, keys.FilterLine, keys.CommandMenu}
+	order := append([]keys.Context{v.from}, keys.Contexts()...)
 	for i, c := range order {
 		if i > 0 && c == v.from {
 			continue

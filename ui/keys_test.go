@@ -79,7 +79,7 @@ func movedBy(bindings []keys.Binding, action keys.Action) []string {
 
 // keysMarkdown is docs/keys.md. A key that does the same in several places is listed once, with all of them.
 func keysMarkdown(bindings []keys.Binding) string {
-	contexts := []keys.Context{keys.Everywhere, keys.List, keys.Details, keys.VerbMenu, keys.Plan, keys.RunProgress, keys.SilenceTable, keys.Form, keys.FilterLine, keys.CommandMenu}
+	contexts := keys.Contexts()
 	line := func(b keys.Binding) string {
 		names := b.Keys()
 		if len(names) == 0 {
@@ -96,7 +96,7 @@ func keysMarkdown(bindings []keys.Binding) string {
 		}
 	}
 	var s strings.Builder
-	s.WriteString("# Keys\n\nAfter this page you know every key. `?` shows those of the place where you are. A verb shows its plan first. A test writes this page from the table in `views/keys`.\n")
+	s.WriteString("# Keys\n\nAfter this page you know every key. `?` shows those of the place where you are. A verb shows its plan first. `[keys.PLACE]` of the configuration changes keys; the example has every name. A test writes this page from the table in `views/keys`.\n")
 	s.WriteString("\n## Moving\n\nIn dialogs and text fields some of these keys type or do something else: see `?`.\n\n")
 	for _, m := range moves {
 		fmt.Fprintf(&s, "- %s: `%s`\n", m.name, strings.Join(movedBy(bindings, m.action), "`, `"))

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,7 @@ type Model struct {
 	spin     spin
 	say      string // the remark in the footer
 	sayTicks int
+	pressed  string // the newest key
 	focus    string // id to put the cursor on as soon as it is there
 
 	changed <-chan struct{}
@@ -68,8 +70,9 @@ func New(v Viewer, feed Feed) *Model { return newModel(v, feed, screens()) }
 
 func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true, screens: screens,
-		keymap: keys.NewMap(keys.Bindings(screenNames(screens))), commands: commands(), done: make(chan struct{}), unfinished: v.Unfinished}
+		keymap: keys.NewMap(keys.Rebind(keys.Bindings(screenNames(screens)), v.Keys)), commands: commands(), done: make(chan struct{}), unfinished: v.Unfinished}
 	m.acting = newActing(&m.viewer, m.done)
+	m.acting.keymap, m.frame.Keys = m.keymap, m.keymap
 	m.spin = newSpin(v.Glyphs)
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
@@ -164,6 +167,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 // sync puts into the frame what is drawn besides the State, and tells the top overlay that it is in sight.
 func (m *Model) sync() {
 	m.frame.Acting, m.frame.Say, m.frame.Spin = m.acting.frame(), m.say, ""
+	if strings.Contains(m.say, noMeaning) {
+		m.frame.Say = "" // dialogs keep their size
+	}
 	if m.awaits() {
 		m.frame.Spin = m.spin.model.View()
 	}
@@ -187,11 +193,35 @@ func (m *Model) context() keys.Context {
 
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	m.dirty = true
-	if in, bound := m.keymap.Lookup(m.context(), msg.String()); bound {
+	m.pressed = backend.Clean(msg.String(), 20).String()
+	in, bound := m.keymap.Lookup(m.context(), msg.String())
+	if in.Action == keys.LeaveEmpty {
+		if e, ok := m.stack.top().(emptiable); ok && e.untouched() {
+			return m.do(keys.Intent{Action: keys.Cancel})
+		}
+		bound = false
+	}
+	if bound {
 		return m.do(in)
 	}
-	return m.typed(msg)
+	if m.context().Typing() {
+		return m.typed(msg)
+	}
+	if top := m.stack.top(); top != nil {
+		if r, handled := top.Update(msg, &m.frame); handled {
+			return m.apply(top, r)
+		}
+	}
+	return m.meaningless()
 }
+
+// meaningless says that the key that was pressed last does nothing where it was pressed.
+func (m *Model) meaningless() tea.Cmd {
+	m.remark(m.pressed + noMeaning + cmp.Or(m.keymap.First(keys.Everywhere, keys.Intent{Action: keys.Help}), ":help") + " shows the keys")
+	return nil
+}
+
+const noMeaning = " does nothing here: "
 
 // typed hands a key that is not bound, or pasted text, to the top overlay.
 func (m *Model) typed(msg tea.Msg) tea.Cmd {
@@ -229,10 +259,10 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 			}
 			return m.apply(nil, c.do(x, in))
 		}
-		return nil
+		return m.meaningless()
 	}
 	if top != nil {
-		return nil
+		return m.meaningless()
 	}
 	if in.Action == keys.Back {
 		m.unfinished = nil // seen

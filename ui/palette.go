@@ -30,6 +30,8 @@ func openPalette(keymap *keys.Map) reply {
 
 func (*palette) Keys() keys.Context { return keys.CommandMenu }
 
+func (p *palette) untouched() bool { return p.entry.value() == "" }
+
 func (p *palette) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	in, bound := msg.(keys.Intent)
 	if !bound {

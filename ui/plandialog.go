@@ -38,6 +38,8 @@ func (readyMsg) missed() reply { return reply{} }
 // readySoon is a little longer than a plan's dialog ignores keys.
 const readySoon = 350 * time.Millisecond
 
+func (d *planDialog) untouched() bool { return d.confirming.typed() == "" }
+
 func (d *planDialog) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	switch msg := msg.(type) {
 	case keys.Intent:

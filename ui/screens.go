@@ -32,6 +32,9 @@ func screens() []views.Screen {
 	}
 }
 
+// KeyTable is the table of keys as it is without a configuration.
+func KeyTable() []keys.Binding { return keys.Bindings(screenNames(screens())) }
+
 // CommandKeys are the keys that do on the screens what a command does, by the command as our texts name it.
 func CommandKeys() map[string]string {
 	of := make(map[string]string)

@@ -41,6 +41,8 @@ type (
 	offerer interface {
 		offers(a keys.Action, f *views.Frame) bool
 	}
+	// emptiable is typed into.
+	emptiable interface{ untouched() bool }
 	// timed has to know when it came into sight.
 	timed interface{ shown(at time.Time) }
 )

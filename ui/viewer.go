@@ -37,6 +37,8 @@ type Viewer struct {
 	Bundle func(context.Context, backend.Key) (path string, err error)
 	// Examine reads a source for doctor; nil: it cannot be done here.
 	Examine Examine
+	// Keys are other keys for what the table binds, by place and name.
+	Keys map[string]map[string][]string
 	// Focus is the raw id of what to show first; empty: the home screen.
 	Focus string
 	// Environment names what is watched; Production says that it is precious.

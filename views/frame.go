@@ -20,6 +20,8 @@ type Frame struct {
 	Summary   *Summary
 	// Diagnoses are those that were worked out; one that is missing is under way.
 	Diagnoses map[Question]*runbook.Diagnosis
+	// Keys are this viewer's; nil: those without a configuration.
+	Keys *keys.Map
 	// Say is the remark in the footer; empty: none.
 	Say string
 	// Spin is the sign that turns while this viewer waits for an answer; empty: it waits for none.

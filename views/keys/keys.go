@@ -57,6 +57,8 @@ const (
 	Accept   // end a text entry and keep it
 	Cancel   // end a text entry and drop it
 	Complete // go on as the first suggestion says
+	// LeaveEmpty is Cancel where nothing is typed. Otherwise its key is text.
+	LeaveEmpty
 )
 
 // Intent is an action with its argument.
@@ -97,7 +99,7 @@ type Binding struct {
 func bind(c Context, names []string, in Intent, hint, help, command string) Binding {
 	return Binding{Context: c, Intent: in, Command: command,
 		Binding: key.NewBinding(key.WithKeys(names...), key.WithHelp(strings.Join(names, " "), help)),
-		Hint:    key.NewBinding(key.WithKeys(names...), key.WithHelp(strings.ReplaceAll(names[0], "pgdown", "pgdn"), hint))}
+		Hint:    key.NewBinding(key.WithKeys(names...), key.WithHelp(short(names[0]), hint))}
 }
 
 // ScreenName is a number key and the screen it opens.
@@ -133,7 +135,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(List, []string{"S"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"),
 		bind(List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"),
 		bind(List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"),
-		bind(List, []string{"esc"}, Intent{Action: Back}, "", "clear the filter, then the marks", ""),
+		bind(List, []string{"esc", "backspace"}, Intent{Action: Back}, "", "clear the filter, then the marks", ""),
 		bind(Details, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""),
 		bind(Details, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""),
 		bind(Details, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""),
@@ -159,10 +161,12 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(FilterLine, []string{"up"}, Intent{Action: Up}, "", "the filter that was kept before, on any screen", ""),
 		bind(FilterLine, []string{"down"}, Intent{Action: Down}, "", "the filter that was kept after it", ""),
 		bind(FilterLine, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""),
+		bind(FilterLine, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
 		bind(Form, []string{"enter"}, Intent{Action: Accept}, "next, then do it", "the next field; on the last one it is done, when none is empty", ""),
 		bind(Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""),
 		bind(Form, []string{"shift+tab", "up"}, Intent{Action: PrevLink}, "", "the field before", ""),
 		bind(Form, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""),
+		bind(Form, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
 		bind(SilenceTable, []string{"up", "k"}, Intent{Action: Up}, "", "one up", ""),
 		bind(SilenceTable, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
 		bind(SilenceTable, []string{"g", "home"}, Intent{Action: Top}, "", "the first", ""),
@@ -175,13 +179,14 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Plan, []string{"pgdown"}, Intent{Action: PageDown}, "more", "one page down", ""),
 		bind(Plan, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
 		bind(Plan, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""),
+		bind(Plan, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
 		bind(RunProgress, []string{"c"}, Intent{Action: NextWave}, "next batch", "start the next batch, when the plan waits for that", ""),
 		bind(RunProgress, []string{"v"}, Intent{Action: ShowRun}, "hide", "hide it; the plan goes on", ""),
 		bind(RunProgress, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""),
 		bind(RunProgress, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""),
 		bind(RunProgress, []string{"pgdown", "space"}, Intent{Action: PageDown}, "", "one page down", ""),
 		bind(RunProgress, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
-		bind(RunProgress, []string{"esc"}, Intent{Action: Cancel}, "stop", "stop before the next target; leave, when it is over", ""),
+		bind(RunProgress, []string{"esc", "s"}, Intent{Action: Cancel}, "stop", "stop before the next target; leave, when it is over", ""),
 		bind(VerbMenu, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
 		bind(VerbMenu, []string{"up", "k", "shift+tab"}, Intent{Action: Up}, "", "one up", ""),
 		bind(VerbMenu, []string{"enter"}, Intent{Action: Accept}, "plan it", "plan it: nothing is done yet", ""),
@@ -190,6 +195,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(CommandMenu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""),
 		bind(CommandMenu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""),
 		bind(CommandMenu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""),
+		bind(CommandMenu, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
 	}
 	for _, v := range VerbKeys() {
 		help := v.Help + "; the plan is shown first"
@@ -209,34 +215,45 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"),
 		bind(Everywhere, []string{"ctrl+x"}, Intent{Action: Disarm}, "", "disarm: from now on this console only looks", "disarm"),
 		bind(Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"),
-		bind(Everywhere, []string{"ctrl+z"}, Intent{Action: Suspend}, "", "go to the shell's background, where a shell started the console", ""),
+		bind(Everywhere, []string{"ctrl+z"}, Intent{Action: Suspend}, "", "go to the shell's background, where a shell started the console", "suspend"),
 		bind(Everywhere, []string{"q", "ctrl+c"}, Intent{Action: Quit}, "quit", "quit", "quit"),
 	)
 }
 
 // VerbKey is a key for one verb.
-type VerbKey struct{ Key, Verb, Help string }
+type VerbKey struct {
+	Key, Verb, Help string
+	Twice           bool // a second press confirms
+}
 
 // VerbKeys are the keys of the verbs that Sandglass brings. Verbs that are confirmed by pressing their key twice (probe,
 // pause, resume) have letters that no reply of a terminal contains.
 func VerbKeys() []VerbKey {
 	return []VerbKey{
-		{"r", "reset", "reset a failed workspace"},
-		{"p", "probe", "prove that commands run in a sandbox"},
-		{"D", "destroy", "destroy a sandbox"},
-		{"t", "stop", "stop a sandbox"},
-		{"z", "pause", "pause a sandbox"},
-		{"u", "resume", "resume a paused sandbox"},
-		{"w", "repair", "make the missing working directory of a sandbox again"},
-		{"C", "clean", "quarantine an abandoned scratch directory"},
+		{"r", "reset", "reset a failed workspace", false},
+		{"p", "probe", "prove that commands run in a sandbox", true},
+		{"D", "destroy", "destroy a sandbox", false},
+		{"t", "stop", "stop a sandbox", false},
+		{"z", "pause", "pause a sandbox", true},
+		{"u", "resume", "resume a paused sandbox", true},
+		{"w", "repair", "make the missing working directory of a sandbox again", false},
+		{"C", "clean", "quarantine an abandoned scratch directory", false},
 	}
 }
 
-// OfVerb is the key of a verb; empty: it has none of its own.
-func OfVerb(verb string) string {
-	for _, v := range VerbKeys() {
-		if v.Verb == verb {
-			return v.Key
+// OfVerb is the key of a verb in a table; empty: it has none of its own. A nil Map is the table as it is without a configuration.
+func (m *Map) OfVerb(verb string) string {
+	if m == nil {
+		for _, v := range VerbKeys() {
+			if v.Verb == verb {
+				return v.Key
+			}
+		}
+		return ""
+	}
+	for _, b := range m.of[List] {
+		if b.Intent.Action == Act && b.Intent.Text == verb && len(b.Keys()) > 0 {
+			return b.Keys()[0]
 		}
 	}
 	return ""
