@@ -286,6 +286,9 @@ const (
 	MetricPersistFailed     Metric = "persist-failed" // lines: the content of a workspace could not be saved
 	MetricHydrateFailed     Metric = "hydrate-failed" // lines: saved content could not be brought back, or a mount not be made
 	MetricPreviewFailed     Metric = "preview-failed" // lines: the address of a port could not be made
+	MetricPTYCount          Metric = "pty-count"      // lines that name how many terminals an agent has open: the number is the sample
+	MetricPTYUnknown        Metric = "pty-unknown"    // lines about a terminal that the SDK does not know any more
+	MetricPTYFailed         Metric = "pty-failed"     // errors of an agent's terminals
 	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands, each counted once for as long as its session goes on using it, at least once an hour
 	MetricReads             Metric = "reads"          // log lines that say that files of a workspace were read; no pattern is built in
 	MetricReadBytes         Metric = "read-bytes"     // what lines about reads name as their bytes
@@ -301,5 +304,5 @@ func LostAtOnce(before, lost int) bool { return before >= 10 && 2*lost >= before
 func LogMetrics() []Metric {
 	return []Metric{MetricEvictionExhausted, MetricRejections, MetricRollups, MetricLogLines, MetricLogBytes, MetricWorkspaceFailed,
 		MetricWorkspaceEvicted, MetricCloseTimeout, MetricTmpdirCloseFailed, MetricNameCollision, MetricAgentOOM, MetricPersistFailed,
-		MetricHydrateFailed, MetricPreviewFailed, MetricRejectedWords}
+		MetricHydrateFailed, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricRejectedWords}
 }

@@ -217,6 +217,8 @@ func Kinds() []Kind {
 		counting("persist-failed", alerts.SeverityCritical, backend.MetricPersistFailed, "the snapshot was not saved", "2"),
 		counting("hydrate-failed", alerts.SeverityCritical, backend.MetricHydrateFailed, "the snapshot was not restored", "2"),
 		counting("preview-failed", alerts.SeverityWarning, backend.MetricPreviewFailed, "the log gives no kind", "contradiction"),
+		kind("pty-pressure", ptyDefaults),
+		kind("pty-failed", ptyFailedDefaults),
 		kind("source-stale", staleDefaults),
 		kind("source-degraded", degradedDefaults),
 		kind("source-open", openDefaults),

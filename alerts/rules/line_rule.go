@@ -11,8 +11,8 @@ import (
 // LineOptions are the keys of a rule that counts one class of log lines.
 type LineOptions struct {
 	Common
-	Lines int              `toml:"lines" doc:"how many such lines of one session within the window"`
-	Over  backend.Duration `toml:"over" doc:"the window, and how long the alert lasts after the newest line"`
+	Lines int              `toml:"lines" doc:"such lines of one session within the window"`
+	Over  backend.Duration `toml:"over" doc:"window; the alert lasts so long after the newest line"`
 
 	name string
 	rule lineRule // what no key changes

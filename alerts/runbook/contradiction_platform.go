@@ -9,7 +9,7 @@ import (
 )
 
 // rulesOfPlatform are the rules about one fact of a cloud platform.
-var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted"}
+var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted", "pty-pressure", "pty-failed"}
 
 // ofPlatform reports whether the page is about sandboxes of a cloud platform, or sessions of its hub.
 func (s *subjectView) ofPlatform() bool {
@@ -24,7 +24,7 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.interrupted(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.interrupted(), s.terminals(), s.terminalFails(), s.sessionNeedsIt(),
 	}))}
 	s.endPlatform(&d)
 	return d
@@ -152,6 +152,14 @@ func (s *subjectView) preview() Check {
 
 func (s *subjectView) interrupted() Check {
 	return s.byRule(question{"interrupted", "Was a save or restore of its files cut off?", "what is left in its /tmp"}, "snapshot-interrupted")
+}
+
+func (s *subjectView) terminals() Check {
+	return s.byRule(question{"terminals", "Has its agent nearly as many terminals open as the SDK keeps?", "the agent's log"}, "pty-pressure")
+}
+
+func (s *subjectView) terminalFails() Check {
+	return s.byRule(question{"terminal-fails", "Do terminals of its agent fail?", "the agent's log"}, "pty-failed")
 }
 
 // driverAlone reports whether the sandbox that the page is about fails on no plane but that of its driver.
@@ -297,6 +305,19 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Rescue the files first: sandglass rescue %s. It wakes the sandbox.", name)
 		d.do("A save: let the agent save again. A restore adds files and never removes any: restore into a new sandbox to be sure.")
 		d.do("Remove the archive by hand then. Probe again: sandglass probe %s", name)
+	case d.is("terminal-fails"):
+		d.NoReset = backend.Safe{}
+		d.conclude("Terminals of its agent fail. Plain commands may work.")
+		d.dont("Don't open a terminal in it: that starts a shell.")
+		d.do("Read what a terminal needs: sandglass why %s", name)
+		d.do("Install a missing library where the agent runs. It is not needed in the sandbox.")
+		d.do("Test plain commands: sandglass probe %s. It wakes the sandbox.", name)
+	case d.is("terminals"):
+		d.NoReset = backend.Safe{}
+		d.conclude("Its agent keeps too many terminals open.")
+		d.dont("Don't take silence for the end: no line is written.")
+		d.do("Let the agent end what it does not need. The SDK closes the one that was least used, and an error about an unknown session follows.")
+		d.do("The end of the session closes all of them.")
 	case d.is("token"):
 		d.NoReset = backend.Safe{}
 		d.conclude("A private address of it cannot be opened soon, or now.")
@@ -350,6 +371,10 @@ func ruleOfPlatform(a *alerts.Alert) []string {
 		return []string{"preview"}
 	case "snapshot-interrupted":
 		return []string{"interrupted"}
+	case "pty-pressure":
+		return []string{"terminals"}
+	case "pty-failed":
+		return []string{"terminal-fails"}
 	case "preview-token-expiring":
 		return []string{"token"}
 	}

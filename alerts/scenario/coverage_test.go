@@ -39,6 +39,8 @@ var stories = map[string][5]string{
 	"agent-oom":               {"TestAgentOOMNamesTheCauseThatTheFactsSupport", "TestAgentOOMByTheKernelAndTheProcessStart", "TestAgentOOMColdStartGapRestartBlind", "TestAgentOOMColdStartGapRestartBlind", "TestAgentOOMColdStartGapRestartBlind"},
 	"sandbox-expiring":        {"TestSandboxExpiringFires", "TestSandboxExpiringDoesNotFire", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart"},
 	"snapshot-interrupted":    {"TestSnapshotInterruptedFires", "TestSnapshotInterruptedDoesNotFire", "TestSnapshotInterruptedGapRestart", "TestSnapshotInterruptedGapRestart", "TestSnapshotInterruptedGapRestart"},
+	"pty-pressure":            {"TestPTYPressureFires", "TestPTYDoesNotFire", "TestPTYGapRestartCold", "TestPTYGapRestartCold", "TestPTYGapRestartCold"},
+	"pty-failed":              {"TestPTYGapRestartCold", "TestPTYDoesNotFire", "TestLineRules", "TestLineRules", "TestLineRules"},
 	"public-preview":          {"TestPublicPreviewFires", "TestPublicPreviewDoesNotFire", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart"},
 	"preview-token-expiring":  {"TestPreviewTokenFires", "TestPreviewTokenDoesNotFire", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart", "TestSandboxExpiringColdStartGapRestart"},
 	"wont-terminate":          {"TestWontTerminateWhenItShouldHaveBeenDestroyed", "TestWontTerminateDoesNotFire", "TestWontTerminateGapAndRestart", "TestWontTerminateWhenItsSessionIsInNoList", "TestWontTerminateGapAndRestart"},

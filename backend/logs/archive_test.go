@@ -77,3 +77,33 @@ func TestAPreviewThatFailedNamesItsPort(t *testing.T) {
 		t.Errorf("the port of another error is a part of it: %s", got)
 	}
 }
+
+// TestTerminalsOfAnAgent: the number of open ones is the sample, and a chained traceback, in which both parts have the same frame,
+// counts once.
+func TestTerminalsOfAnAgent(t *testing.T) {
+	traceback := []string{"Traceback (most recent call last):", `  File "sandbox.py", line 712, in pty_exec_start`, "    ws = await asyncio.wait_for(", "TimeoutError", "",
+		"The above exception was the direct cause of the following exception:", "", "Traceback (most recent call last):",
+		`  File "sandbox.py", line 741, in pty_exec_start`, "agents.sandbox.errors.ExecTimeoutError: command timed out"}
+	var all []string
+	for range 2 {
+		all = append(all, "2026-01-01T11:59:50Z ERROR agents.sandbox tool failed session_id=s1")
+		all = append(all, traceback...)
+	}
+	all = append(all, `{"level":"error","message":"tool failed","session_id":"s1","exception":"Traceback (most recent call last):\n  in pty_write_stdin\nTimeoutError: no room","time":"2026-01-01T11:59:50Z"}`,
+		`2026-01-01T11:59:50Z WARNING agents PTY process count reached warning threshold: 61 active sessions session_id=s1`)
+	_, r := lines(t, nil, all...)
+	if n := total(r.Counts, backend.MetricPTYFailed, "s1") + total(r.Counts, backend.MetricPTYFailed, ""); n != 3 {
+		t.Errorf("%v failures of terminals", n)
+	}
+	for _, c := range r.Counts {
+		switch {
+		case c.Series.Name == backend.MetricPTYCount && c.N > 0 && c.Sample.String() != "61 active":
+			t.Errorf("count %s", c.Sample)
+		case c.Series.Name == backend.MetricPTYFailed && c.Series.Session.Raw() == "s1" && c.N > 0 && !strings.HasSuffix(c.Sample.String(), "it took no input: TimeoutError: no room"):
+			t.Errorf("failure %s", c.Sample)
+		}
+	}
+	if n := total(r.Counts, backend.MetricPTYCount, "s1"); n != 1 {
+		t.Errorf("%v counts", n)
+	}
+}

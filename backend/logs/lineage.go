@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -12,6 +13,8 @@ type lineage struct {
 	plain int    // lines since one of that shape
 	head  []byte // the newest of that shape, no more than its beginning
 	tags  map[string]*lineage
+
+	counted []Class // of the newest of that shape and what continues it
 }
 
 // lineShape is what begins a line; a greater one needs more.
@@ -27,6 +30,21 @@ const (
 type part struct {
 	continues bool   // it lacks what begins the lines of this log
 	head      []byte // the line that it continues; nil: those of the log are whole by themselves
+
+	counted *[]Class // what was counted of it and of the line that it continues; nil: it stands alone
+}
+
+// again reports whether a class was counted already of the line that this one continues: each part of a chained traceback has the
+// same frames.
+func (of part) again(c Class) bool {
+	if of.counted == nil {
+		return false
+	}
+	if slices.Contains(*of.counted, c) {
+		return of.continues
+	}
+	*of.counted = append(*of.counted, c)
+	return false
 }
 
 // of says which part a line is. r is the same line, taken apart.
@@ -61,18 +79,18 @@ func (l *lineage) of(data []byte, r *record) part {
 	shape := shapeOf(text)
 	if shape >= l.usual && shape > shapeNone {
 		l.saw(shape, text)
-		return part{}
+		return part{counted: &l.counted}
 	}
 	if l.plain++; l.usual == shapeNone || l.plain > maxContinued {
 		l.usual = shapeNone
 		return part{}
 	}
-	return part{continues: true, head: l.head}
+	return part{continues: true, head: l.head, counted: &l.counted}
 }
 
 // saw notes a line that begins as the log's lines do; no text: it is whole by itself.
 func (l *lineage) saw(shape lineShape, text []byte) {
-	l.usual, l.plain = max(l.usual, shape), 0
+	l.usual, l.plain, l.counted = max(l.usual, shape), 0, l.counted[:0]
 	if text == nil {
 		l.head = nil
 		return

@@ -28,6 +28,9 @@ const (
 	ClassPersistFailed     Class = "persist-failed"
 	ClassHydrateFailed     Class = "hydrate-failed"
 	ClassPreviewFailed     Class = "preview-failed"
+	ClassPTYCount          Class = "pty-count"
+	ClassPTYUnknown        Class = "pty-unknown"
+	ClassPTYFailed         Class = "pty-failed"
 	ClassRead              Class = "read"
 	ClassWrite             Class = "write"
 	ClassMemory            Class = "memory"
@@ -69,6 +72,12 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricHydrateFailed, true
 	case ClassPreviewFailed:
 		return backend.MetricPreviewFailed, true
+	case ClassPTYCount:
+		return backend.MetricPTYCount, true
+	case ClassPTYUnknown:
+		return backend.MetricPTYUnknown, true
+	case ClassPTYFailed:
+		return backend.MetricPTYFailed, true
 	case ClassRead:
 		return backend.MetricReads, true
 	case ClassWrite:
@@ -175,7 +184,7 @@ func (c Class) level() logLevel {
 	case ClassRead, ClassWrite, ClassMemory, ClassNote:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
-		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassLimitKill, ClassHub, ClassNotStarted:
+		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassLimitKill, ClassHub, ClassNotStarted:
 	}
 	return levelWarn
 }
@@ -183,10 +192,10 @@ func (c Class) level() logLevel {
 // accuses reports whether one line of a class is enough for an alert, so that it is kept also where an agent says it.
 func (c Class) accuses() bool {
 	switch c {
-	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassTmpdirCloseFailed:
+	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYFailed, ClassTmpdirCloseFailed:
 		return true
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
+		ClassPTYCount, ClassPTYUnknown, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return false
 }
@@ -225,7 +234,7 @@ func (t *patterns) evidence(r *record) bool {
 	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 		return false
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassTmpdirCloseFailed:
+		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassTmpdirCloseFailed:
 	}
 	return true
 }

@@ -76,7 +76,7 @@ func (a *lineAnalyser) word(r record, k seriesKey, at time.Time) {
 // sampleOf is what is kept of a line for evidence: its cause where that is what matters about it, else the line.
 func (p *pattern) sampleOf(r record, line []byte) []byte {
 	switch p.class {
-	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed:
+	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount:
 		if c := p.causeIn(r.message, r.errText); len(c) > 0 {
 			return c
 		}
@@ -88,7 +88,15 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 			return c
 		}
 		return p.causeIn(line, line)
-	case ClassWorkspaceFailed, ClassWorkspaceEvicted:
+	case ClassPTYFailed:
+		out := []byte(p.meaning)
+		if c := p.causeIn(r.message, nil); len(c) > 0 {
+			return append(append(out, ": "...), c...)
+		} else if c = p.causeIn(r.errText, nil); len(c) > 0 {
+			return append(append(out, ": "...), c...)
+		}
+		return out
+	case ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassPTYUnknown:
 		return r.told(line)
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}

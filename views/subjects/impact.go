@@ -43,6 +43,8 @@ func impacts() map[string]string {
 		"preview-failed":          "users cannot open a port of %s",
 		"preview-token-expiring":  "users cannot open ports of %s from then on",
 		"snapshot-interrupted":    "the newest files of %s may be in no snapshot",
+		"pty-failed":              "agents cannot use terminals of %s",
+		"pty-pressure":            "terminals of %s are closed silently",
 		"public-preview":          "who knows an address of %s can open its port",
 		"ref-mismatch":            "%s cannot be opened; no files are lost",
 		"registry-not-published":  "only the view: workspaces of these sessions are not seen",
