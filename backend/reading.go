@@ -296,6 +296,9 @@ const (
 	MetricNamed             Metric = "session-named"  // log lines that name the session: it is known to run
 )
 
+// NoWebSocketLibrary is how the sample of a line is told that says that an agent lacks the library for terminals.
+const NoWebSocketLibrary = "the WebSocket library aiohttp is missing"
+
 // LostAtOnce reports whether a list that named so many sessions before lost suspiciously many of them at once: an empty or
 // cut answer looks like the end of all.
 func LostAtOnce(before, lost int) bool { return before >= 10 && 2*lost >= before }

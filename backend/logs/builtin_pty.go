@@ -1,6 +1,10 @@
 package logs
 
-import "regexp"
+import (
+	"regexp"
+
+	"sandglass/backend"
+)
 
 // ptyLines are what the OpenAI Agents SDK logs of the terminals of an agent (src/agents/sandbox/session/pty_types.py, src/agents/sandbox/
 // errors.py and the pty_ methods of its kinds of sandboxes).
@@ -34,6 +38,11 @@ func ptyLines() []pattern {
 		unknown("pty-unknown", "unknown PTY session", `{"level":"error","message":"write_stdin failed: unknown PTY session 4242","session_id":"s1"}`),
 		unknown("pty-not-found", "PTY session not found", `2026-01-01T12:00:00Z ERROR agents.sandbox PTY session not found: 4242 session_id=s1`),
 		unknown("pty-not-found-code", "pty_session_not_found", `{"level":"error","message":"write_stdin failed","error":{"code":"pty_session_not_found"}}`),
+		{
+			name: "pty-no-library", contains: "PTY support for BlaxelSandboxSession requires", class: ClassPTYFailed, tier: tierError, meaning: failed + ": " + backend.NoWebSocketLibrary, inError: true, quoted: true,
+			hits:   []string{`{"level":"error","message":"exec failed","session_id":"s1","error":"ImportError: PTY support for BlaxelSandboxSession requires the aiohttp package. Install it with: pip install aiohttp"}`},
+			misses: []string{`{"level":30,"msg":"tool done","output":"PTY support for BlaxelSandboxSession requires"}`},
+		},
 		frame("pty_exec_start", failed+": it did not start"),
 		frame("pty_write_stdin", failed+": it took no input"),
 	}

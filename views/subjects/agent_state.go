@@ -70,6 +70,25 @@ func (w *writer) savedState(b *backend.Sandbox) {
 	w.drivesOf(r.Agent)
 	w.pauses(r.Agent)
 	w.timeouts(r.Agent)
+	w.terminals(b)
+}
+
+// terminals writes what the agent needs to open a terminal, and what of it is there.
+func (w *writer) terminals(b *backend.Sandbox) {
+	needs := w.f.State.TerminalNeeds(b)
+	if len(needs) == 0 {
+		return
+	}
+	for i, n := range needs {
+		word := normal("cannot tell")
+		if have, known := n.Have.Get(); known && have {
+			word = normal("present")
+		} else if known {
+			word = kit.Span{Tone: theme.Warn, Text: "missing"}
+		}
+		w.Field(label(i+1, "terminals need"), normal(n.Name.String()+": "), word, dim("  "+n.Why.String()))
+	}
+	w.Field("", dim("Commands do not need them. Their shells lack the environment of the session, by design. Sandglass opens none: that would start a shell."))
 }
 
 // kept writes where the files of a session are, and what of them is kept elsewhere.

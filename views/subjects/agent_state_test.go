@@ -63,7 +63,8 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	doc, _ := Doc(box.Key, f)
 	page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
-	for _, want := range []string{"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",
+	for _, want := range []string{"terminals need address: missing the saved state does not name it", "WebSocket library: cannot tell", "Commands do not need them",
+		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",
 		"exposed ports 3000", "pause on exit yes", "exec_timeout_s 900 s changed: the default is 300 s", "fast_op_s 30 s the default",
 		"of the agent's SDK, by its name; port 3000 is declared by the saved state", "https://a.preview.bl.run/app TLS, port 443; the agent's SDK drops the path",
 		"port 4000 is not among the exposed ports of the saved state", "http://b.preview.bl.run:8081 without TLS, port 8081", "a credential: its address opens the sandbox's own API https://c.preview.bl.run TLS, port 443"} {
