@@ -285,6 +285,7 @@ const (
 	MetricLimitKills        Metric = "limit-kills"    // the kernel killed a process at the memory limit of its container, as an engine or a kernel's log says
 	MetricPersistFailed     Metric = "persist-failed" // lines: the content of a workspace could not be saved
 	MetricHydrateFailed     Metric = "hydrate-failed" // lines: saved content could not be brought back, or a mount not be made
+	MetricPersistDone       Metric = "persist-done"   // lines: the content of a workspace was saved
 	MetricPreviewFailed     Metric = "preview-failed" // lines: the address of a port could not be made
 	MetricPTYCount          Metric = "pty-count"      // lines that name how many terminals an agent has open: the number is the sample
 	MetricPTYUnknown        Metric = "pty-unknown"    // lines about a terminal that the SDK does not know any more
@@ -307,5 +308,5 @@ func LostAtOnce(before, lost int) bool { return before >= 10 && 2*lost >= before
 func LogMetrics() []Metric {
 	return []Metric{MetricEvictionExhausted, MetricRejections, MetricRollups, MetricLogLines, MetricLogBytes, MetricWorkspaceFailed,
 		MetricWorkspaceEvicted, MetricCloseTimeout, MetricTmpdirCloseFailed, MetricNameCollision, MetricAgentOOM, MetricPersistFailed,
-		MetricHydrateFailed, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricRejectedWords}
+		MetricHydrateFailed, MetricPersistDone, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricRejectedWords}
 }

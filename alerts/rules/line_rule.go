@@ -18,6 +18,22 @@ type LineOptions struct {
 	rule lineRule // what no key changes
 }
 
+// failedSaves is how many archives must fail without a success between: the SDK tries again, also after a line that says so. A snapshot
+// that it gave up is told at once.
+const failedSaves = 3
+
+// persistDefaults are the keys of `[rules.persist-failed]`.
+func persistDefaults() *LineOptions {
+	return &LineOptions{Common: common(alerts.SeverityCritical), Lines: 1, Over: backend.Duration(30 * time.Minute), name: "persist-failed",
+		rule: lineRule{metric: backend.MetricPersistFailed, done: backend.MetricPersistDone, without: "the snapshot was not saved", runbook: "2", phases: true}}
+}
+
+// hydrateDefaults are the keys of `[rules.hydrate-failed]`.
+func hydrateDefaults() *LineOptions {
+	return &LineOptions{Common: common(alerts.SeverityCritical), Lines: 1, Over: backend.Duration(30 * time.Minute), name: "hydrate-failed",
+		rule: lineRule{metric: backend.MetricHydrateFailed, without: "the snapshot was not restored", runbook: "2", phases: true}}
+}
+
 // counting is the rule of a name about the lines of one class. without is the cause where a line gives none.
 func counting(name string, severity alerts.Severity, metric backend.Metric, without backend.Literal, runbook string) Kind {
 	return kind(name, func() *LineOptions {
@@ -53,9 +69,16 @@ type lineRule struct {
 	over    time.Duration
 	without backend.Literal // the cause where the line gives none
 	runbook string
+	done    backend.Metric // lines that say that it went well: what failed before is over
+	phases  bool           // its lines tell the phase of a snapshot
 }
 
-func (r *lineRule) Metrics() []backend.Metric { return []backend.Metric{r.metric, r.metric.Said()} }
+func (r *lineRule) Metrics() []backend.Metric {
+	if r.done != "" {
+		return []backend.Metric{r.metric, r.metric.Said(), r.done}
+	}
+	return []backend.Metric{r.metric, r.metric.Said()}
+}
 
 func (r *lineRule) SubjectOf(env *alerts.Env, s backend.Series) backend.Key { return namedBy(env, s) }
 
@@ -69,19 +92,26 @@ func (r *lineRule) SeriesOf(note alerts.Note) []backend.Series {
 
 func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backend.Series, known alerts.Note) alerts.Verdict {
 	all := series
+	series, well := r.parted(series)
 	series, said := saidOf(series)
 	m, words := env.Rate(series, r.over), env.Rate(said, r.over)
 	v := alerts.Verdict{Outcome: alerts.False}
+	success := newestOf(env, well)
+	if !success.IsZero() && m.N > 0 {
+		m.N = countedAfter(env, series, latestOf(success, env.Display(env.Now.Add(-r.over))))
+	}
 	switch {
 	case m.N >= r.lines:
 	case words.N > 0:
 		return r.agents(env, key, words, all, said)
+	case len(series)+len(said) == 0: // only what went well
+		return v
 	case m.Samples+words.Samples == 0:
 		v.Outcome, v.Why = alerts.NoData, backend.Textf("nothing was counted in the last %s", text(r.over))
 		return v
 	case r.stopped(env, series, known, &v):
 		return v
-	case m.N == 0:
+	case m.N == 0 && len(well) == 0:
 		return v
 	default:
 		v.Note, v.Recheck = alerts.NoteOf(&lineNote{seriesNote: seriesNote{all}}), env.Now.Add(r.over)
@@ -101,10 +131,16 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backen
 	v.Bounds = onset(env, &n.onsetNote, func() alerts.Bounds {
 		return heldSince(env, r.over, func(sums []float64) bool { return sums[0] >= r.lines }, series)
 	})
+	if !success.IsZero() && v.Bounds.Latest.Before(env.Ours(success)) { // what failed before it is over
+		v.Bounds = alerts.Bounds{Earliest: env.Ours(success), Latest: env.Ours(m.Last)}
+	}
 	v.Source, n.Home = homeOf(env, series[0], n.Home)
 	v.Outcome, v.Note, v.Cause, v.Fingerprint, v.Runbook = alerts.True, alerts.NoteOf(&n), n.Cause, n.Fingerprint, r.runbook
 	v.Confirmed, v.Recheck = env.Ours(m.Last), env.Now.Add(30*time.Second)
 	v.Detail = n.Cause
+	if r.done != "" && m.N < failedSaves && backend.SignedPhase(m.Sample) != "" && backend.SignedPhase(n.Cause) != "" {
+		v.Suspected, v.Why = true, backend.Textf("fires with the failure number %d without a success between, or when the SDK gives the snapshot up", failedSaves)
+	}
 	if key.Kind == backend.KindSession {
 		v.Session = key.ID
 		if x := env.State.Session(backend.Key{Kind: backend.KindSession, Source: v.Source, ID: key.ID}); x != nil {
@@ -113,6 +149,45 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backen
 	}
 	r.tell(env, m, series[0].Source, &v)
 	return v
+}
+
+// parted parts the series of lines that say that it went well from the others.
+func (r *lineRule) parted(series []backend.Series) (others, well []backend.Series) {
+	if r.done == "" {
+		return series, nil
+	}
+	for _, s := range series {
+		if s.Name == r.done {
+			well = append(well, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return others, well
+}
+
+// newestOf is when something of these series was last counted, as it was read; zero: not in the last hour.
+func newestOf(env *alerts.Env, series []backend.Series) (at time.Time) {
+	for _, s := range series {
+		for t, n := range env.State.Windows.Counts(s) {
+			if n > 0 && t.After(at) {
+				at = t
+			}
+		}
+	}
+	return at
+}
+
+// countedAfter is how much these series counted after a time.
+func countedAfter(env *alerts.Env, series []backend.Series, at time.Time) (sum float64) {
+	for _, s := range series {
+		for t, n := range env.State.Windows.Counts(s) {
+			if t.After(at) {
+				sum += n
+			}
+		}
+	}
+	return sum
 }
 
 // floodOfLines is how many lines of one class within the window are a flood: that they end is told by the log, not by its
@@ -182,6 +257,9 @@ func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, src string, v *alerts
 	}}
 	if !m.Sample.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(m.Sample.String(), 300)), Source: src, At: m.Last})
+		if r.phases {
+			v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.SignedPhase(m.Sample).Means(), Source: src, At: m.Last})
+		}
 	}
 }
 

@@ -107,3 +107,34 @@ func TestTerminalsOfAnAgent(t *testing.T) {
 		t.Errorf("%v counts", n)
 	}
 }
+
+// TestTheSampleOfASnapshotTellsItsPhase: the reason, the frame or the members of the context do; what comes last hides the rest.
+func TestTheSampleOfASnapshotTellsItsPhase(t *testing.T) {
+	const read = `{"level":"error","message":"stop failed","session_id":"s1","error":{"type":"WorkspaceArchiveReadError","message":"failed to read archive for path: /workspace","context":`
+	for line, want := range map[string]backend.SnapshotPhase{
+		read + `{"reason":"tar_failed","output":"tar: ./a: Cannot open"}}}`:                                                                                                                       backend.PhaseTar,
+		`{"level":"error","message":"start failed","session_id":"s1","error":{"message":"x","context":{"reason":"tar_extract_failed","output":"tar: Unexpected EOF"}}}`:                           backend.PhaseUnpack,
+		`{"level":"error","message":"start failed","session_id":"s1","error":{"message":"x","context":{"reason":"unsafe_or_invalid_tar","detail":"absolute path"}}}`:                              backend.PhaseRefused,
+		`{"level":"error","message":"SnapshotPersistError: x","session_id":"s1","exception":"File \"mounts.py\", line 3, in teardown_for_snapshot"}`:                                              backend.PhaseDetach,
+		`{"level":"error","message":"failed to persist snapshot","session_id":"s1","exception":"reason: tar_failed; File \"mounts.py\", line 3, in restore_after_snapshot"}`:                      backend.PhaseReattach,
+		`{"version":1,"session_id":"s1","seq":9,"op":"persist_workspace","phase":"finish","ok":false,"error_code":"workspace_archive_read_error","error_message":"failed to read archive for x"}`: backend.PhaseUntold,
+		`{"level":"error","message":"failed to persist snapshot: disk quota exceeded","session_id":"s1"}`:                                                                                         "",
+	} {
+		_, r := lines(t, nil, line)
+		found := 0
+		for _, c := range r.Counts {
+			if (c.Series.Name == backend.MetricPersistFailed || c.Series.Name == backend.MetricHydrateFailed) && c.N > 0 {
+				if found++; backend.SignedPhase(c.Sample) != want {
+					t.Errorf("%s: %q, want %q", line, c.Sample, want)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s: %d counts", line, found)
+		}
+	}
+	_, r := lines(t, nil, `{"version":1,"session_id":"s1","seq":9,"op":"persist_workspace","phase":"finish","ok":true}`)
+	if n := total(r.Counts, backend.MetricPersistDone, "s1"); n != 1 {
+		t.Errorf("%v saves went well", n)
+	}
+}

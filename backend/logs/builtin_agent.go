@@ -93,6 +93,11 @@ func snapshots() []pattern {
 		p.misses = []string{`{"version":1,"ts":"2026-01-01T12:00:00Z","session_id":"s1","seq":9,"op":"` + op + `","phase":"finish","ok":true}`}
 		return p
 	}
+	done := func() pattern {
+		ok := `{"version":1,"ts":"2026-01-01T12:00:00Z","session_id":"s1","seq":9,"op":"persist_workspace","phase":"finish","ok":`
+		return pattern{name: "persist-workspace-done", contains: "persist_workspace", class: ClassPersistDone, tier: tierError, meaning: "the content of a workspace was saved", quoted: true,
+			also: regexp.MustCompile(`"op":\s*"persist_workspace".*"phase":\s*"finish".*"ok":\s*true`), hits: []string{ok + `true}`}, misses: []string{ok + `false,"error_message":"x"}`, `{"op":"persist_workspace","phase":"start","ok":true}`}}
+	}
 	archive := func(class Class, reason, meaning string) pattern {
 		p := inQuotes(failure(class, strings.ReplaceAll(reason, "_", "-"), reason, meaning,
 			`ERROR agents.sandbox: failed to read archive for path: /workspace context={'path': '/workspace', 'reason': '`+reason+`', 'output': 'tar: ./a: Cannot open'}`,
@@ -112,6 +117,7 @@ func snapshots() []pattern {
 			`{"level":"error","message":"stop failed","error":{"code":"snapshot_persist_error","message":"failed to persist snapshot"},"sessionId":"s1"}`),
 		failure(ClassPersistFailed, "snapshot-persist-text", "failed to persist snapshot", saved,
 			`{"level":"error","message":"failed to persist snapshot: disk quota exceeded","session_id":"s1"}`),
+		done(),
 		event(ClassPersistFailed, "persist-workspace", "persist_workspace", "workspace_archive_read_error", saved),
 		failure(ClassHydrateFailed, "snapshot-restore-error", "SnapshotRestoreError", restored,
 			`SnapshotRestoreError: failed to restore snapshot`),

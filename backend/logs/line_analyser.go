@@ -191,7 +191,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		return
 	}
 	a.seen.matched++
-	if p1 != nil && p1.class == ClassPTYFailed && r.part.again(p1.class) {
+	if p1 != nil && p1.class.ofTraceback() && r.part.again(p1.class) {
 		return
 	}
 	if f.said {

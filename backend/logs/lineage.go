@@ -34,6 +34,11 @@ type part struct {
 	counted *[]Class // what was counted of it and of the line that it continues; nil: it stands alone
 }
 
+// ofTraceback reports whether each part of a traceback can name what the class is about.
+func (c Class) ofTraceback() bool {
+	return c == ClassPTYFailed || c == ClassPersistFailed || c == ClassHydrateFailed || c == ClassPreviewFailed
+}
+
 // again reports whether a class was counted already of the line that this one continues: each part of a chained traceback has the
 // same frames.
 func (of part) again(c Class) bool {

@@ -43,7 +43,7 @@ type Fields struct {
 type PatternOption struct {
 	Name     string       `toml:"name" doc:"a short word for events and explanations"`
 	Contains string       `toml:"contains" doc:"literal text to look for in the message, case matters"`
-	Class    string       `toml:"class" doc:"eviction-exhausted, rejection, rollup, tmpdir-close-failed, workspace-failed, workspace-evicted, close-timeout, name-collision, agent-oom, persist-failed, hydrate-failed, preview-failed, pty-count (the cause is the number of terminals), pty-unknown, pty-failed, limit-kill (the kernel killed a process at the limit of its container, whose id is the cause), read or write (of a file, with its path as the cause: evidence of possible leaks), memory (bytes that the process uses: the number after the text, or the first group of cause) or note"`
+	Class    string       `toml:"class" doc:"eviction-exhausted, rejection, rollup, tmpdir-close-failed, workspace-failed, workspace-evicted, close-timeout, name-collision, agent-oom, persist-failed, persist-done (a save that went well), hydrate-failed, preview-failed, pty-count (the cause is the number of terminals), pty-unknown, pty-failed, limit-kill (the kernel killed a process at the limit of its container, whose id is the cause), read or write (of a file, with its path as the cause: evidence of possible leaks), memory (bytes that the process uses: the number after the text, or the first group of cause) or note"`
 	Meaning  string       `toml:"meaning" doc:"what the line means, in one sentence"`
 	Severity string       `toml:"severity" doc:"info, warning or critical; above info each line is also an event of the timeline"`
 	Limit    backend.Size `toml:"limit" doc:"for class memory: how much the process may use; 0B = not known"`

@@ -27,6 +27,7 @@ const (
 	ClassAgentOOM          Class = "agent-oom"
 	ClassPersistFailed     Class = "persist-failed"
 	ClassHydrateFailed     Class = "hydrate-failed"
+	ClassPersistDone       Class = "persist-done"
 	ClassPreviewFailed     Class = "preview-failed"
 	ClassPTYCount          Class = "pty-count"
 	ClassPTYUnknown        Class = "pty-unknown"
@@ -72,6 +73,8 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricHydrateFailed, true
 	case ClassPreviewFailed:
 		return backend.MetricPreviewFailed, true
+	case ClassPersistDone:
+		return backend.MetricPersistDone, true
 	case ClassPTYCount:
 		return backend.MetricPTYCount, true
 	case ClassPTYUnknown:
@@ -181,7 +184,7 @@ func newPatterns(opts *Options) *patterns {
 // loggers tell it as information.
 func (c Class) level() logLevel {
 	switch c {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassPersistDone:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
 		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassLimitKill, ClassHub, ClassNotStarted:
@@ -195,7 +198,7 @@ func (c Class) accuses() bool {
 	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYFailed, ClassTmpdirCloseFailed:
 		return true
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassPTYCount, ClassPTYUnknown, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
+		ClassPersistDone, ClassPTYCount, ClassPTYUnknown, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return false
 }
@@ -231,7 +234,7 @@ func (t *patterns) evidence(r *record) bool {
 		return false
 	}
 	switch f.class {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone:
 		return false
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
 		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassTmpdirCloseFailed:

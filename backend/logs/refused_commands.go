@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"cmp"
 	"time"
 
 	"sandglass/backend"
@@ -76,7 +77,17 @@ func (a *lineAnalyser) word(r record, k seriesKey, at time.Time) {
 // sampleOf is what is kept of a line for evidence: its cause where that is what matters about it, else the line.
 func (p *pattern) sampleOf(r record, line []byte) []byte {
 	switch p.class {
-	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount:
+	case ClassPersistFailed, ClassHydrateFailed:
+		c := p.causeIn(r.message, r.errText)
+		if len(c) == 0 {
+			c = r.message
+		}
+		if len(c) == 0 {
+			return line
+		}
+		phase := cmp.Or(backend.PhaseIn(string(r.message)), backend.PhaseIn(string(r.errText)))
+		return append(bytes.Clone(c[:min(len(c), maxSample)]), phase.Sign()...)
+	case ClassTmpdirCloseFailed, ClassPreviewFailed, ClassPTYCount:
 		if c := p.causeIn(r.message, r.errText); len(c) > 0 {
 			return c
 		}
@@ -98,7 +109,7 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 		return out
 	case ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassPTYUnknown:
 		return r.told(line)
-	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone:
 	}
 	return line
 }
