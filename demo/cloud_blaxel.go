@@ -70,7 +70,7 @@ func (c *blaxelCloud) config() string {
 		"requests_per_second = 40 # demo: the server is on this machine\n"+
 		"actions = [\"probe\", \"rescue\", \"revoke-token\", \"stop-process\", \"kill-process\", \"destroy\"]\n[source.read]\nfile = %s\n", quote(blaxel.Workspace), quote("http://"+c.gate.addr+"/v0"), quote(c.key)) +
 		fmt.Sprintf("\n[[source]]\nid = \"agent-states\"\nkind = \"refs\"\ninterval = \"10s\"\nlayout = \"agent-sdk\"\nfiles = [%s]\n", quote(filepath.Join(c.states, "*.json"))) +
-		fmt.Sprintf("\n[[source]]\nid = \"agents-log\"\nkind = \"logs\"\ninterval = \"1s\"\nabout = [\"blaxel\"]\nfiles = [%s]\n", quote(c.log))
+		fmt.Sprintf("\n[[source]]\nid = \"agents-log\"\nkind = \"logs\"\ninterval = \"1s\"\nabout = [\"blaxel\"]\nlookback = \"1h\"\nfiles = [%s]\n", quote(c.log))
 }
 
 // step writes what the agents logged since the last step.

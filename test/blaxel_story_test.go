@@ -40,12 +40,13 @@ func TestAnAgentThatGaveItsSandboxUp(t *testing.T) {
 	w.run(0, `although the sandbox only wakes`, "get", "sandboxes", "-o", "json", "--filter", id)
 }
 
-// TestASaveThatBrokeOff: a probe finds the archive that it left.
+// TestASaveThatBrokeOff: a probe finds the archive that it left, which is an alert that names the session and what its log said.
 func TestASaveThatBrokeOff(t *testing.T) {
 	t.Parallel()
 	w, id := blaxelLines(t, "interrupted-snapshot"), blaxel.Names()[1]
 	w.carryOut(0, `exec +ok`, "probe", id)
 	w.run(0, `bl-persist-1122334455664778899aabbccddeeff0\.tar`, "get", "sandboxes", "-o", "json", "--filter", id)
+	w.run(0, `(?s)snapshot-interrupted.*not written since .*of session 11223344-5566-4778-899a-abbccddeeff0.*newest: tar: ./node_modules/.cache: Cannot open: No space left on device \(phase: tar\)`, "get", "alerts", "-o", "json", "--filter", "snapshot-interrupted")
 }
 
 // TestALeakedSandboxIsDestroyed: the plan names the snapshot that could restore it, and the inventory proves the end.

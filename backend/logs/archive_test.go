@@ -19,6 +19,7 @@ func TestAnArchiveThatFailedIsOfItsKind(t *testing.T) {
 		lines             []string
 	}{
 		{"tar could not save", "tar: ./a: Cannot open", 1, 0, []string{read + `{"path":"/workspace","reason":"tar_failed","output":"tar: ./a: Cannot open"}}}`}},
+		{"a logger that sorts the members", "tar: ./a: Cannot open", 1, 0, []string{read + `{"output":"tar: ./a: Cannot open","path":"/workspace","reason":"tar_failed"}}}`}},
 		{"tar could not restore", "tar: Unexpected EOF", 0, 1, []string{write + `{"path":"/workspace","reason":"tar_extract_failed","output":"tar: Unexpected EOF"}}}`}},
 		{"an unsafe archive", "absolute path", 0, 1, []string{write + `{"path":"/workspace","reason":"unsafe_or_invalid_tar","member":"/etc/x","detail":"absolute path"}}}`}},
 		{"a file of the workspace", "", 0, 0, []string{read + `{"path":"/workspace/a.txt"}}}`, write + `{"path":"/workspace/d","reason":"mkdir_failed"}}}`}},

@@ -47,7 +47,11 @@ func (d *decoder) contexts(line []byte) {
 	d.ports = namesReason(line, previewDetails[:])
 	d.in.Reset(line)
 	d.json.Reset(&d.in, d.opts)
+	d.outputs = d.outputs[:0]
 	d.seek(1, false)
+	for _, o := range d.outputs {
+		d.keep(fieldRef{slot: slotError}, o)
+	}
 }
 
 // namesReason reports whether a line names one of these reasons.
@@ -158,7 +162,11 @@ func (d *decoder) named(name string) bool {
 		text = ": " + text
 	}
 	quoted, err := jsontext.AppendQuote(nil, name+text)
-	if err == nil {
+	switch {
+	case err != nil:
+	case name == "output": // what a command wrote follows what the SDK says of it, also where a logger sorts the members
+		d.outputs = append(d.outputs, quoted)
+	default:
 		d.keep(fieldRef{slot: slotError}, quoted)
 	}
 	return true

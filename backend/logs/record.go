@@ -59,7 +59,8 @@ type decoder struct {
 	loc      *time.Location      // of times without a zone
 	others   map[string][]byte   // the fields that patterns name, of the line that was read last
 
-	ports bool // the line is about the address of a port
+	ports   bool             // the line is about the address of a port
+	outputs []jsontext.Value // of the contexts of the line
 
 	json  *jsontext.Decoder
 	opts  jsontext.Options

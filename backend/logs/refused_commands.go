@@ -78,9 +78,11 @@ func (a *lineAnalyser) word(r record, k seriesKey, at time.Time) {
 func (p *pattern) sampleOf(r record, line []byte) []byte {
 	switch p.class {
 	case ClassPersistFailed, ClassHydrateFailed:
-		c := p.causeIn(r.message, r.errText)
-		if len(c) == 0 {
-			c = r.message
+		c := p.causeIn(r.message, nil)
+		for _, next := range [][]byte{p.causeIn(r.errText, nil), r.errText, r.message} {
+			if len(c) == 0 {
+				c = next
+			}
 		}
 		if len(c) == 0 {
 			return line

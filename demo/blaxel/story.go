@@ -146,7 +146,9 @@ func (x *Play) before() []string {
 	case LeakedOnExit:
 		return []string{fails(25*time.Minute, "ResponseError", "sandbox delete failed during shutdown", nil)}
 	case InterruptedSnapshot:
-		return []string{fails(40*time.Minute, "WorkspaceArchiveReadError", "failed to read archive for path: /workspace", map[string]any{"reason": "tar_failed"})}
+		const archive = "failed to read archive for path: /workspace"
+		return []string{fails(40*time.Minute, "WorkspaceArchiveReadError", archive, map[string]any{"err": map[string]any{"name": "WorkspaceArchiveReadError", "message": archive,
+			"context": map[string]string{"path": "/workspace", "reason": "tar_failed", "output": "tar: ./node_modules/.cache: Cannot open: No space left on device"}}})}
 	case NoStory, BelievesAlive:
 	}
 	return nil
