@@ -56,6 +56,7 @@ type sourceRead struct {
 	Workspace           string
 	SessionLabel        string `toml:"session_label"`
 	Layout              string
+	Lookback            string
 	Bridge              struct{ File string }
 	APIURL              string `toml:"api_url"`
 	HubURL              string `toml:"hub_url"`
