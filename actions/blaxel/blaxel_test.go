@@ -222,6 +222,39 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// TestAProbeOfWhatHasEnded: an answer contradicts the status, none fits it.
+func TestAProbeOfWhatHasEnded(t *testing.T) {
+	for _, answers := range []bool{true, false} {
+		w := newWorld(t)
+		w.sandbox.Reported, w.sandbox.Power, w.sandbox.Class = backend.Text("TERMINATED"), backend.Safe{}, backend.SandboxExited
+		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+			if strings.HasPrefix(r.URL.Path, "/sbx/") && answers {
+				return false
+			}
+			record := `{"metadata":{"name":"` + boxName + `","createdAt":"2026-01-01T12:00:00Z"},"status":"TERMINATED"}`
+			if strings.HasPrefix(r.URL.Path, "/sbx/") {
+				out.WriteHeader(404)
+				record = `{"error":{"code":"WORKLOAD_NOT_FOUND","message":"m"}}`
+			}
+			_, _ = out.Write([]byte(record))
+			return true
+		}
+		for _, v := range []actions.Verb{actions.Rescue, actions.KillProcess} {
+			if c := w.look(v, actions.Params{}); !strings.Contains(c.Why.String(), "its server does not answer then") {
+				t.Errorf("%s: %s", v, c.Why)
+			}
+		}
+		done, _ := w.do(actions.Probe, actions.Params{})
+		in, v := on(done, backend.PlaneControl).Inside, on(done, backend.PlaneList)
+		if in == nil || in.AgentSees.Or(!answers) != answers {
+			t.Errorf("answers %t: %+v", answers, in)
+		}
+		if !answers && (v.Outcome != backend.OutcomeUnknown || !strings.Contains(v.What.String(), "as its status says")) {
+			t.Errorf("its end is taken for a fault: %+v", v)
+		}
+	}
+}
+
 // TestAReadThatIsNotAnswered: what the sandbox did not answer is not known, and the agent, which sets no deadline for files, waits on.
 func TestAReadThatIsNotAnswered(t *testing.T) {
 	for plane, x := range map[backend.Plane]struct{ of, what string }{

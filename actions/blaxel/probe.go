@@ -27,10 +27,11 @@ type examination struct {
 	found []backend.Verdict
 	seen  backend.Inside
 	ahead time.Duration // by which the times of its processes are ahead
+	over  bool          // it is reported to have ended, or to be on its way
 }
 
 func (c *client) examine(t actions.Target) *examination {
-	return &examination{c: c, root: fact(t, factRoot)}
+	return &examination{c: c, root: fact(t, factRoot), over: fact(t, factStatus) != deployed}
 }
 
 // probe looks at a sandbox and keeps what it answers.
@@ -82,6 +83,10 @@ func (x *examination) unanswered(a *answer, err error) {
 		v.What = backend.Clean(x.c.said(a.refusal), 400)
 		switch a.refusal.Meaning() {
 		case sandbox.MeansGone:
+			if x.over {
+				v.Kind, v.What = backend.FailGone, backend.Text("the gateway before it knows no such sandbox, as its status says")
+				break
+			}
 			v.Outcome, v.Kind, v.What = backend.OutcomeFailed, backend.FailGone, backend.Text("its record is there, and the gateway before it knows no such sandbox")
 			v.Evidence = []backend.Safe{backend.Clean(x.c.said(a.refusal), 400)}
 		case sandbox.MeansWaking:

@@ -25,6 +25,9 @@ const (
 	factToken   = "token"
 )
 
+// deployed is the status of a sandbox that can answer.
+const deployed = "DEPLOYED"
+
 // targetReader judges sandboxes by the newest State, of which the run waits for a fresh reading.
 type targetReader struct {
 	verb actions.Verb
@@ -132,7 +135,10 @@ func (l targetReader) unfit(b *backend.Sandbox) backend.Safe {
 		}
 		return backend.Safe{}
 	}
-	if statusOf(b) != "DEPLOYED" || b.Class == backend.SandboxPaused {
+	if l.verb == actions.Probe && (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) {
+		return backend.Safe{} // an answer would contradict its status
+	}
+	if statusOf(b) != deployed || b.Class == backend.SandboxPaused {
 		return backend.Textf("it is reported %s: its server does not answer then", b.Reported)
 	}
 	return backend.Safe{}

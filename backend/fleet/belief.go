@@ -33,6 +33,8 @@ func (s *State) BeliefOn(b *backend.Sandbox) (x Belief, ok bool) {
 		x.Runs, x.Why = no, backend.Textf("the engine lists it as %s", b.Reported)
 	case kind != "blaxel":
 		return x, false
+	case over && read && inside.AgentSees.Or(false) && !inside.At.Before(b.KnownSince):
+		x.Runs, x.Why, x.At = yes, inside.AgentWhy, inside.At
 	case over:
 		x.Runs, x.Why = no, backend.Textf("its status is %s: / cannot be listed", b.Reported)
 	case b.Class == backend.SandboxPaused:
@@ -54,6 +56,8 @@ func differs(b *backend.Sandbox, x *Belief) backend.Safe {
 	o, _ := b.Proved()
 	switch exec, tried := o.Of(backend.PlaneExec); {
 	case !known:
+	case runs && (b.Class.Ended() || b.Class == backend.SandboxRemoving):
+		return backend.Textf("but its status is %s", b.Reported)
 	case runs:
 		for _, v := range o.Failed() {
 			if v.Plane != backend.PlaneDriver && !v.Past {

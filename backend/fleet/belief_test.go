@@ -32,9 +32,18 @@ func TestWhatAnAgentBelieves(t *testing.T) {
 		runs    backend.Value[bool]
 		differs string
 	}{
-		"a platform that runs it":     {class("blaxel", backend.SandboxRunning), true, backend.Unknown[bool](), ""},
-		"it sleeps":                   {class("blaxel", backend.SandboxAsleep), true, backend.Known(true), ""},
-		"it was terminated":           {class("blaxel", backend.SandboxExited), true, backend.Known(false), ""},
+		"a platform that runs it": {class("blaxel", backend.SandboxRunning), true, backend.Unknown[bool](), ""},
+		"it sleeps":               {class("blaxel", backend.SandboxAsleep), true, backend.Known(true), ""},
+		"it was terminated":       {class("blaxel", backend.SandboxExited), true, backend.Known(false), ""},
+		"it was terminated, and answers": {func(b *box) {
+			saw(backend.Known(true))(b)
+			class("blaxel", backend.SandboxExited)(b)
+		}, true, backend.Known(true), "but its status is exited"},
+		"it answered before its end": {func(b *box) {
+			saw(backend.Known(true))(b)
+			class("blaxel", backend.SandboxExited)(b)
+			b.KnownSince = now.Add(time.Minute)
+		}, true, backend.Known(false), ""},
 		"it is disabled":              {class("blaxel", backend.SandboxPaused), true, backend.Known(false), ""},
 		"a word without a meaning":    {class("blaxel", backend.SandboxUnknown), true, backend.Unknown[bool](), ""},
 		"a probe saw it":              {saw(backend.Known(true)), true, backend.Known(true), ""},
