@@ -24,7 +24,7 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.interrupted(), s.terminals(), s.terminalFails(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.interrupted(), s.terminals(), s.terminalFails(), s.sessionNeedsIt(),
 	}))}
 	s.endPlatform(&d)
 	return d
@@ -154,6 +154,19 @@ func (s *subjectView) interrupted() Check {
 	return s.byRule(question{"interrupted", "Was a save or restore of its files cut off?", "what is left in its /tmp"}, "snapshot-interrupted")
 }
 
+// listedSince are words of the cause of a sandbox that answers although it is reported to have ended.
+const listedSince = "of it was listed since"
+
+func (s *subjectView) answersStill() Check {
+	q := question{"answers", "Does it answer although it is reported to have ended?", "its own answer, and its status after it"}
+	for _, a := range s.led {
+		if a.Rule == "contradiction" && strings.Contains(a.Cause.String(), listedSince) {
+			return q.yes(origin{a.Source, a.Confirmed}, "%s", a.Cause)
+		}
+	}
+	return q.unsure("no alert tells it")
+}
+
 func (s *subjectView) terminals() Check {
 	return s.byRule(question{"terminals", "Has its agent nearly as many terminals open as the SDK keeps?", "the agent's log"}, "pty-pressure")
 }
@@ -244,6 +257,12 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		save()
 		replace()
 		destroy()
+	case d.is("answers"):
+		d.conclude("It answers, although it is reported to have ended.")
+		d.dont("Don't take it for gone: it may be billed.")
+		d.do("Copy what matters with the vendor's command line.")
+		save()
+		d.do("Ask the vendor, with its name and the two times.")
 	case d.is("unmounted"):
 		d.conclude("Its mount is gone: nothing in it can be used. No known remedy repairs it in place: replace it.")
 		d.dont("Don't nudge it or run commands in it. Each try leaves a queued record.")
