@@ -7,6 +7,17 @@ import (
 	"sandglass/backend"
 )
 
+// snapshotMade asks for a snapshot within the last hour: the OpenAI Agents SDK holds the whole archive in memory.
+func (s *subjectView) snapshotMade() Check {
+	q := question{"snapshot", "Was a snapshot saved or restored lately, which the agent holds whole?", "the agent's log, with session events"}
+	for _, m := range []backend.Metric{backend.MetricPersistDone, backend.MetricPersistFailed, backend.MetricHydrateFailed} {
+		if c := s.byLines(q, m, "snapshots"); c.Mark == Confirmed {
+			return c
+		}
+	}
+	return q.unsure("no line tells of one; a save that goes well is told only by session events")
+}
+
 // diagnoseAgentOutOfMemory is for an agent whose own process or Durable Object runs out of memory.
 func diagnoseAgentOutOfMemory(s *subjectView) Diagnosis {
 	r := s.release()
@@ -18,6 +29,8 @@ func diagnoseAgentOutOfMemory(s *subjectView) Diagnosis {
 		s.bigGreps(),
 		s.byLines(question{"exhausted", "Do eviction retries run out?", "a log source that reads the agent's log"}, backend.MetricEvictionExhausted, "exhausted retries"),
 		s.eagerOpens(),
+		s.byLines(question{"pty-output", "Are many terminals open, whose unread output the agent holds?", "the agent's log: it tells from 60 on"}, backend.MetricPTYCount, "many terminals open"),
+		s.snapshotMade(),
 		s.stormNow(),
 		s.sandboxOOM(),
 		s.hostMemory(),
@@ -227,6 +240,12 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	}
 	if d.is("eager") || d.Mark("eager") == CannotTell {
 		d.do("Open on first use. Or bound opens with workspaceMaxConcurrentOpens.")
+	}
+	if d.is("pty-output") {
+		d.do("Let the agent read or end its terminals. It holds their unread output in memory.")
+	}
+	if d.is("snapshot") {
+		d.do("Keep large files out of snapshots. The agent holds the whole archive in memory.")
 	}
 	if d.is("host-memory") {
 		d.do("Relieve the host first: others on it are at risk as well.")

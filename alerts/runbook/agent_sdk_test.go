@@ -29,3 +29,28 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		}
 	}
 }
+
+// TestPage3WeighsWhatAnAgentSDKHolds: unread output of terminals and the archive of a snapshot are in the agent's memory.
+func TestPage3WeighsWhatAnAgentSDKHolds(t *testing.T) {
+	died := lines("app-log", backend.MetricAgentOOM, "s1", 1)
+	none := world{sessions: []*backend.Session{session("s1", true)}, counts: died}.diagnose("3", sessionKey("s1"))
+	want(t, none, map[string]Mark{"snapshot": CannotTell})
+	for check, c := range map[string]struct {
+		metric backend.Metric
+		step   string
+	}{"pty-output": {backend.MetricPTYCount, "Let the agent read or end its terminals."}, "snapshot": {backend.MetricPersistDone, "Keep large files out of snapshots."}} {
+		d := world{sessions: []*backend.Session{session("s1", true)}, counts: append(lines("app-log", c.metric, "s1", 1), died...)}.diagnose("3", sessionKey("s1"))
+		want(t, d, map[string]Mark{check: Confirmed})
+		advises := func(d Diagnosis) bool {
+			for _, do := range d.Do {
+				if strings.HasPrefix(do.String(), c.step) {
+					return true
+				}
+			}
+			return false
+		}
+		if !advises(d) || advises(none) {
+			t.Errorf("%s: %v; without: %v", check, d.Do, none.Do)
+		}
+	}
+}

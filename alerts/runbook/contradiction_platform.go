@@ -259,7 +259,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		destroy()
 	case d.is("answers"):
 		d.conclude("It answers, although it is reported to have ended.")
-		d.dont("Don't take it for gone: it may be billed.")
+		d.dont("Don't count it as gone: it may be billed.")
 		d.do("Copy what matters with the vendor's command line.")
 		save()
 		d.do("Ask the vendor, with its name and the two times.")
