@@ -51,6 +51,7 @@ func commands() map[keys.Action]command {
 		keys.Redraw:        {anywhere, func(*scope, keys.Intent) reply { return reply{Cmd: tea.ClearScreen} }},
 		keys.Help:          {anywhere, func(x *scope, _ keys.Intent) reply { return reply{Push: &helpPage{keymap: x.keymap, from: x.from}} }},
 		keys.Palette:       {anywhere, func(x *scope, _ keys.Intent) reply { return openPalette(x.keymap) }},
+		keys.Jump:          {anywhere, func(x *scope, _ keys.Intent) reply { return openJump(x) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
 		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},

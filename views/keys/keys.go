@@ -59,6 +59,7 @@ const (
 	Complete // go on as the first suggestion says
 	// LeaveEmpty is Cancel where nothing is typed. Otherwise its key is text.
 	LeaveEmpty
+	Jump // find a screen, command or subject by a part of its names
 )
 
 // Intent is an action with its argument.
@@ -210,6 +211,7 @@ func Bindings(screens []ScreenName) []Binding {
 	}
 	return append(b,
 		bind(Everywhere, []string{"?", "f1"}, Intent{Action: Help}, "help", "this help", "help"),
+		bind(Everywhere, []string{"f", "ctrl+p"}, Intent{Action: Jump}, "", "go to any screen, command or subject by a part of a name, id, path or process number", "go to"),
 		bind(Everywhere, []string{":"}, Intent{Action: Palette}, "palette", "find a command by a part of its name", ""),
 		bind(Everywhere, []string{"v"}, Intent{Action: ShowRun}, "", "the plan that is being carried out, or was last", "show the plan"),
 		bind(Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"),

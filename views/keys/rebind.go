@@ -17,7 +17,7 @@ var names = map[Action]string{
 	Copy: "copy", Redraw: "redraw", Suspend: "suspend", Runbook: "runbook", NextPage: "next-page", PrevPage: "previous-page",
 	Acknowledge: "acknowledge", Unacknowledge: "unacknowledge", Silence: "silence", SilenceList: "silences", Expire: "expire", Verbs: "actions",
 	Doctor: "doctor", Arm: "arm", Disarm: "disarm", ShowRun: "show-plan", NextWave: "next-batch", Bundle: "bundle", Accept: "accept",
-	Cancel: "cancel", Complete: "complete", LeaveEmpty: "leave-empty",
+	Cancel: "cancel", Complete: "complete", LeaveEmpty: "leave-empty", Jump: "jump",
 }
 
 // Name is what a configuration calls the binding; unique in its place.
