@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -357,6 +358,9 @@ func span(s string) (time.Duration, bool) {
 	return time.Duration(n) * unit, unit > 0 && n > 0 && n <= 1e6
 }
 
+// sessionPreview is how the vendor's SDK names the credentials that it calls sessions: previews of the sandbox's own API.
+var sessionPreview = regexp.MustCompile(`^session-\d+$`)
+
 // preview reads a row of the list of previews; ok is false when it has no name.
 func (d *decoder) preview(n wire.Node) (p backend.Preview, name backend.ID, ok bool) {
 	if name = id(n.Get("metadata").Get("name")); name.IsZero() {
@@ -373,7 +377,14 @@ func (d *decoder) preview(n wire.Node) (p backend.Preview, name backend.ID, ok b
 	}
 	p.URL = d.address(spec.Get("url"))
 	p.Expires = d.moment(spec.Get("expires"))
-	p.Control = p.Port.Or(0) == 443 || p.Port.Or(0) == 8080
+	if life := textOf(spec.Get("ttl")); life != "" && p.Expires.IsNotApplicable() { // it has an end, which only its making tells
+		p.Expires = backend.Unknown[time.Time]()
+		made, known := d.moment(n.Get("metadata").Get("createdAt")).Get()
+		if after, is := span(life); is && known {
+			p.Expires = backend.Known(made.Add(after))
+		}
+	}
+	p.Control = p.Port.Or(0) == 443 || p.Port.Or(0) == 8080 || !p.Port.IsKnown() && sessionPreview.MatchString(name.Raw())
 	return p, name, true
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -124,6 +125,30 @@ func TestWhenASandboxExpires(t *testing.T) {
 		if b := sandboxOf(t, w.poll(), "a"); !b.ExpiresAt.Equal(x.want) || b.ExpiresBy.String() != x.by {
 			t.Errorf("%s %s %s: %v by %q", x.runtime, x.lifecycle, x.more, b.ExpiresAt, b.ExpiresBy)
 		}
+	}
+}
+
+// TestWhenAPreviewEnds: by its date, or by its ttl from its making; what lacks both has no end. A session of the vendor's SDK is a
+// credential, also where its port is not told.
+func TestWhenAPreviewEnds(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/sandboxes", page("", `{"metadata":{"name":"a","createdAt":"`+day+`"},"spec":{},"status":"DEPLOYED","state":"RUNNING"}`))
+	w.set("/sandboxes/a/previews", ok(`[{"metadata":{"name":"by-ttl","createdAt":"2026-11-21T08:00:00Z"},"spec":{"port":3000,"public":true,"ttl":"24h"}},
+		{"metadata":{"name":"endless"},"spec":{"port":3001,"public":true}},{"metadata":{"name":"odd-ttl","createdAt":"2026-11-21T08:00:00Z"},"spec":{"port":3002,"public":true,"ttl":"soon"}},
+		{"metadata":{"name":"session-17"},"spec":{"public":true}},{"metadata":{"name":"session-x"},"spec":{"public":true}}]`))
+	got := map[string]string{}
+	for _, p := range sandboxOf(t, w.poll(), "a").Previews {
+		end := "not known"
+		if at, is := p.Expires.Get(); is {
+			end = at.UTC().Format(time.RFC3339)
+		} else if p.Expires.IsNotApplicable() {
+			end = "none"
+		}
+		got[p.Name.String()] = fmt.Sprint(end, " ", p.Control)
+	}
+	want := map[string]string{"by-ttl": "2026-11-22T08:00:00Z false", "endless": "none false", "odd-ttl": "not known false", "session-17": "none true", "session-x": "none false"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
