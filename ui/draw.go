@@ -5,7 +5,6 @@ import (
 
 	"sandglass/views/keys"
 	"sandglass/views/kit"
-	"sandglass/views/theme"
 )
 
 // Heights from which the program takes lines for itself even when the screen could use them.
@@ -28,8 +27,7 @@ func (m *Model) overTable() bool {
 func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	w, h := m.width, m.height
 	if !m.fits() {
-		line := kit.NewLine(m.frame.Theme, w).Put(theme.Strong, "too small").String()
-		return kit.NewBlock(w, h, []string{line}), nil
+		return tooSmall(w, h, &m.frame), nil
 	}
 	top, foot := surroundings(m, w, h)
 	body := m.body(w, h-len(top)-len(foot))

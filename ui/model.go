@@ -306,7 +306,7 @@ func (m *Model) View() tea.View {
 	block, cursor := m.draw()
 	v := tea.NewView(block.String())
 	v.AltScreen = true
-	v.WindowTitle = "sandglass " + backend.Clean(m.viewer.Environment, 40).String()
+	v.WindowTitle = windowTitle(m.viewer.Environment, &m.frame)
 	v.Cursor = cursor
 	m.cached = v
 	return v
