@@ -54,13 +54,25 @@ func (p *palette) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 
 // chosen is the command under the cursor, or the one that was typed with its arguments: arm 15m REASON.
 func (p *palette) chosen() keys.Intent {
-	if text, arms := strings.CutPrefix(strings.TrimSpace(p.entry.value()), "arm "); arms {
-		return keys.Intent{Action: keys.Arm, Text: text}
+	if in, line := p.withArgument(); line != "" {
+		return in
 	}
 	if p.at >= 0 && p.at < len(p.found) {
 		return p.found[p.at].Intent
 	}
 	return keys.Intent{}
+}
+
+// withArgument is a command that was typed with its argument, and the line that says what enter does; empty: another text.
+func (p *palette) withArgument() (in keys.Intent, line string) {
+	text := strings.TrimSpace(p.entry.value())
+	if arg, arms := strings.CutPrefix(text, "arm "); arms {
+		return keys.Intent{Action: keys.Arm, Text: arg}, "enter: arm"
+	}
+	if arg, orders := strings.CutPrefix(text, "order "); orders {
+		return keys.Intent{Action: keys.Sort, Text: strings.TrimSpace(arg)}, "enter: sort the table by this column; - before it turns the order round"
+	}
+	return keys.Intent{}, ""
 }
 
 func (p *palette) search() {
@@ -101,7 +113,12 @@ func (p *palette) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 		}
 		lines = append(lines, l.Put(theme.Normal, p.found[i].Command).End(theme.Dim, strings.Join(p.found[i].Keys(), " ")+" ").String())
 	}
-	if len(p.found) == 0 {
+	if _, line := p.withArgument(); line != "" {
+		lines = lines[:2]
+		for _, part := range kit.Wrap(line, inner) {
+			lines = append(lines, kit.NewLine(t, inner).Put(theme.Normal, part).String())
+		}
+	} else if len(p.found) == 0 {
 		lines = append(lines, kit.NewLine(t, inner).Put(theme.Dim, "no command has this in its name").String())
 	}
 	return kit.Frame(t, w, "commands", lines), tea.NewCursor(cursor, 1)

@@ -253,6 +253,9 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	case keys.Mark:
 		l.table.ToggleMark()
 	case keys.Sort:
+		if in.Text != "" {
+			return l.sortBy(in.Text)
+		}
 		l.nextSort()
 	case keys.SortReverse:
 		l.reverse = !l.reverse

@@ -132,7 +132,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(List, []string{"g", "home"}, Intent{Action: Top}, "", "first row", "top"),
 		bind(List, []string{"G", "end"}, Intent{Action: Bottom}, "", "last row", "bottom"),
 		bind(List, []string{"/"}, Intent{Action: Filter}, "filter", "show only rows that match", "filter"),
-		bind(List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column", "sort by next column"),
+		bind(List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column (:order COLUMN: by that one)", "sort by next column"),
 		bind(List, []string{"S"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"),
 		bind(List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"),
 		bind(List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"),
