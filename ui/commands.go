@@ -52,6 +52,7 @@ func commands() map[keys.Action]command {
 		keys.Help:          {anywhere, func(x *scope, _ keys.Intent) reply { return reply{Push: &helpPage{keymap: x.keymap, from: x.from}} }},
 		keys.Palette:       {anywhere, func(x *scope, _ keys.Intent) reply { return openPalette(x.keymap) }},
 		keys.Jump:          {anywhere, func(x *scope, _ keys.Intent) reply { return openJump(x) }},
+		keys.CopyOf:        {onSubject, func(x *scope, in keys.Intent) reply { return x.copyOf(in.Text) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
 		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},

@@ -59,7 +59,8 @@ const (
 	Complete // go on as the first suggestion says
 	// LeaveEmpty is Cancel where nothing is typed. Otherwise its key is text.
 	LeaveEmpty
-	Jump // find a screen, command or subject by a part of its names
+	CopyOf // Text says what: name, json, ids
+	Jump   // find a screen, command or subject by a part of its names
 )
 
 // Intent is an action with its argument.
@@ -204,6 +205,9 @@ func Bindings(screens []ScreenName) []Binding {
 			bind(Details, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, ""))
 	}
 	b = append(b, command("prove", Intent{Action: Act, Text: "prove"}, "try the platform of this sandbox or source; the plan is shown first"),
+		command("copy-name", Intent{Action: CopyOf, Text: "name"}, "copy the name (OSC 52)"),
+		command("copy-json", Intent{Action: CopyOf, Text: "json"}, "copy the reading as JSON"),
+		command("copy-ids", Intent{Action: CopyOf, Text: "ids"}, "copy the ids of all subjects of an alert, or of the marked rows"),
 		command("doctor", Intent{Action: Doctor}, "try every read route of this row's source"))
 	for _, s := range screens {
 		b = append(b, bind(Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",

@@ -25,6 +25,8 @@ func (b *Binding) Name() string {
 	switch b.Intent.Action {
 	case Act:
 		return b.Intent.Text
+	case CopyOf:
+		return "copy-" + b.Intent.Text
 	case Screen:
 		return "screen-" + b.Command
 	}
