@@ -9,44 +9,68 @@ import (
 	"sandglass/backend"
 	"sandglass/views/kit"
 	"sandglass/views/subjects"
+	"sandglass/views/text"
 )
 
 // mostCopied bounds what is sent to the clipboard, in bytes: terminals drop longer texts without a word.
 const mostCopied = 70_000
 
-// copyOf sends something of what is here to the clipboard: its name, its reading as JSON, or the ids of all that it is about.
+// copyOf sends something of what is here to the clipboard: its name, its last error, its reading as JSON or YAML, or the ids of
+// all that it is about.
 func (x *scope) copyOf(what string) reply {
 	key := x.here()
 	if key == (backend.Key{}) {
 		return reply{Say: noRow}
 	}
-	text, said := "", what
+	send, said := "", what
 	switch what {
 	case "name":
-		text = subjects.NameOf(key, x.frame.Snapshot).String()
+		send = subjects.NameOf(key, x.frame.Snapshot).String()
 	case "json":
-		text, said = x.readingOf(key), "reading as JSON"
+		send, said = x.readingOf(key), "reading as JSON"
+	case "yaml":
+		send, said = x.readingAsYAML(key), "reading as YAML"
+	case "error":
+		send = subjects.LastError(key, x.frame.Snapshot).String()
 	case "ids":
 		var ids []string
 		for _, k := range x.chosen().keys {
 			ids = append(ids, k.Path().Raw())
 		}
-		text, said = strings.Join(ids, "\n"), kit.Count(len(ids), "id", "ids")
+		send, said = strings.Join(ids, "\n"), kit.Count(len(ids), "id", "ids")
 		if a := x.alert(); a != nil && a.SubjectCount > len(a.Subjects) {
 			said += fmt.Sprintf(" (the alert names %d of %s)", len(a.Subjects), kit.Number(a.SubjectCount))
 		}
 	}
 	switch {
-	case text == "":
-		return reply{Say: "nothing copied: this row has none"}
-	case len(text) > mostCopied:
-		return reply{Say: fmt.Sprintf("nothing copied: it has %s bytes, and terminals take at most %s", kit.Number(len(text)), kit.Number(mostCopied))}
+	case send == "":
+		return reply{Say: "nothing copied: this has no " + said}
+	case len(send) > mostCopied:
+		return reply{Say: fmt.Sprintf("nothing copied: it has %s bytes, and terminals take at most %s", kit.Number(len(send)), kit.Number(mostCopied))}
 	}
-	return reply{Copy: text, Say: said + " sent to the clipboard"}
+	return reply{Copy: send, Say: said + " sent to the clipboard"}
 }
 
-// readingOf is a subject as `get -o json` prints it; empty: it is not there.
+// readingOf is a subject as `get -o json` prints it, indented; empty: it is not there.
 func (x *scope) readingOf(key backend.Key) string {
+	var out bytes.Buffer
+	if raw := x.rawReading(key); raw == nil || json.Indent(&out, raw, "", "  ") != nil {
+		return ""
+	}
+	return out.String()
+}
+
+// readingAsYAML is a subject as `get -o yaml` prints it; empty: it is not there.
+func (x *scope) readingAsYAML(key backend.Key) string {
+	var out strings.Builder
+	if raw := x.rawReading(key); raw == nil || text.WriteYAML(&out, json.RawMessage(raw)) != nil {
+		return ""
+	}
+	return out.String()
+}
+
+// rawReading is a subject's JSON document; nil: it is not there.
+func (x *scope) rawReading(key backend.Key) []byte {
 	for _, l := range subjects.Listings() {
 		if l.Of != key.Kind {
 			continue
@@ -56,12 +80,11 @@ func (x *scope) readingOf(key backend.Key) string {
 				continue
 			}
 			raw, err := rec.JSON()
-			var out bytes.Buffer
-			if err != nil || json.Indent(&out, raw, "", "  ") != nil {
-				return ""
+			if err != nil {
+				return nil
 			}
-			return out.String()
+			return raw
 		}
 	}
-	return ""
+	return nil
 }

@@ -110,11 +110,14 @@ func (s stack) body() (bottom overlay, over []overlay) {
 func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	m.dirty = true
 	cmds := []tea.Cmd{r.Cmd}
+	if r.Copy != "" {
+		cmds = append(cmds, m.viewer.toClipboard(r.Copy))
+		if hint := m.viewer.copyHint(); hint != "" {
+			r.Say += "; " + hint
+		}
+	}
 	if r.Say != "" {
 		m.remark(r.Say)
-	}
-	if r.Copy != "" {
-		cmds = append(cmds, tea.SetClipboard(r.Copy))
 	}
 	if r.Refresh {
 		m.refresh()

@@ -59,7 +59,7 @@ const (
 	Complete // go on as the first suggestion says
 	// LeaveEmpty is Cancel where nothing is typed. Otherwise its key is text.
 	LeaveEmpty
-	CopyOf // Text says what: name, json, ids
+	CopyOf // Text says what: name, error, json, yaml, ids
 	Jump   // find a screen, command or subject by a part of its names
 )
 
@@ -206,7 +206,9 @@ func Bindings(screens []ScreenName) []Binding {
 	}
 	b = append(b, command("prove", Intent{Action: Act, Text: "prove"}, "try the platform of this sandbox or source; the plan is shown first"),
 		command("copy-name", Intent{Action: CopyOf, Text: "name"}, "copy the name (OSC 52)"),
+		command("copy-error", Intent{Action: CopyOf, Text: "error"}, "copy what is wrong, in the words of what reported it"),
 		command("copy-json", Intent{Action: CopyOf, Text: "json"}, "copy the reading as JSON"),
+		command("copy-yaml", Intent{Action: CopyOf, Text: "yaml"}, "copy the reading as YAML"),
 		command("copy-ids", Intent{Action: CopyOf, Text: "ids"}, "copy the ids of all subjects of an alert, or of the marked rows"),
 		command("doctor", Intent{Action: Doctor}, "try every read route of this row's source"))
 	for _, s := range screens {
