@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // Made is a sandbox that a plan makes for itself. It is written down before it is made, and forgotten once it is gone.
@@ -138,6 +138,6 @@ func ReadMade(stateDir string) ([]Made, error) {
 		}
 		out = append(out, m)
 	}
-	slices.SortFunc(out, func(a, b Made) int { return a.At.Compare(b.At) })
+	stable.Sort(out, func(a, b Made) int { return a.At.Compare(b.At) })
 	return out, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // ruleEvaluation is the part of an evaluation that concerns one rule.
@@ -77,7 +78,7 @@ func (ev *evaluation) entities(kind backend.Kind) []backend.Entity {
 		return es
 	}
 	keys := ev.changed[kind]
-	slices.SortFunc(keys, backend.Key.Compare)
+	stable.Sort(keys, backend.Key.Compare)
 	keys = slices.Compact(keys)
 	es := lookUp(ev.st.Rows(kind), keys)
 	ev.found[kind] = es
@@ -312,7 +313,7 @@ func (re *ruleEvaluation) fleetWide(rule FleetRule) {
 
 // findingsAfter is the findings after changes, in key order: few, where a rule takes notes of many.
 func findingsAfter(findings []*record, changes []change) []*record {
-	slices.SortFunc(findings, func(a, b *record) int { return a.Key.Compare(b.Key) })
+	stable.Sort(findings, func(a, b *record) int { return a.Key.Compare(b.Key) })
 	var of []change
 	for _, c := range changes {
 		_, was := c.was.group()

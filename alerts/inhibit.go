@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // Inhibition says that an alert of the rule stands for alerts of other rules that are parts of the same outage.
@@ -40,7 +41,7 @@ func (ev *evaluation) outages() []outage {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b outage) int {
+	stable.Sort(all, func(a, b outage) int {
 		x, y := a.g.alert, b.g.alert
 		return cmp.Or(cmp.Compare(y.Severity.Rank(), x.Severity.Rank()), cmp.Compare(y.SubjectCount, x.SubjectCount), strings.Compare(x.ID, y.ID))
 	})

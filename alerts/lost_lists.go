@@ -7,6 +7,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -210,7 +211,7 @@ func (ev *evaluation) registries(l *listMemory, source string) {
 			l.Full = append(l.Full, id)
 		}
 	}
-	slices.SortFunc(l.Full, backend.ID.Compare)
+	stable.Sort(l.Full, backend.ID.Compare)
 	switch {
 	case len(l.Emptied) == 0:
 		l.Since = time.Time{}
@@ -313,6 +314,6 @@ func (b *Board) expected() []backend.Key {
 			}
 		}
 	}
-	slices.SortFunc(out, backend.Key.Compare)
+	stable.Sort(out, backend.Key.Compare)
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // How near a change must lie to an alert's onset to be named with it. An onset is often known later than it was.
@@ -47,7 +48,7 @@ func (ev *evaluation) noteChanges() bool {
 	}
 	isNew := len(kept) > was
 	if isNew {
-		slices.SortStableFunc(kept, func(a, b marker) int { return a.At.Compare(b.At) })
+		stable.Sort(kept, func(a, b marker) int { return a.At.Compare(b.At) })
 		kept = slices.Compact(kept)
 	}
 	kept = slices.DeleteFunc(kept, func(m marker) bool { return ev.env.Now.Sub(m.At) > 2*markerBefore+markerAfter })
@@ -91,7 +92,7 @@ func (ev *evaluation) changesNear(source, via string, subjects []Subject, onset 
 			c.marker = m
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *cluster) int {
+	stable.Sort(all, func(a, b *cluster) int {
 		return cmp.Or(cmp.Compare(onset.Sub(a.At).Abs(), onset.Sub(b.At).Abs()), strings.Compare(a.Name, b.Name))
 	})
 	var out []Evidence

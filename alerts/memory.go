@@ -8,6 +8,7 @@ import (
 
 	"sandglass/alerts/cause"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // memory is what the engine carries from Board to Board. It is immutable: Next makes a new one that shares what did
@@ -262,7 +263,7 @@ func sortChanges(cs []change) []change {
 	if rising {
 		return cs
 	}
-	slices.SortStableFunc(cs, func(a, b change) int { return a.key().Compare(b.key()) })
+	stable.Sort(cs, func(a, b change) int { return a.key().Compare(b.key()) })
 	out := cs[:0]
 	for _, c := range cs {
 		if n := len(out); n > 0 && out[n-1].key() == c.key() {
@@ -303,7 +304,7 @@ func (d *dueIndex) take(now time.Time) ([]backend.Key, *dueIndex) {
 			n.first = min(n.first, s)
 		}
 	}
-	slices.SortFunc(keys, backend.Key.Compare)
+	stable.Sort(keys, backend.Key.Compare)
 	return slices.Compact(keys), n
 }
 

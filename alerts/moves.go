@@ -7,6 +7,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // Move is a change of the place in which a workspace's files are kept, as a registry or a stored reference names it.
@@ -33,7 +34,7 @@ func (b *Board) MovesOf(session, workspace backend.ID) []Move {
 			out = append(out, m)
 		}
 	}
-	slices.SortFunc(out, newestMove)
+	stable.Sort(out, newestMove)
 	return out
 }
 

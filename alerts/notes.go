@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // Bucketer is a FleetRule that takes notes and looks at them by place: the engine keeps those of one place together, so
@@ -43,7 +44,7 @@ func (n Notes) Where(accept func(backend.Key, Note) bool) Notes {
 // With are these and others.
 func (n Notes) With(o Notes) Notes {
 	out := append(slices.Clip(n.rs), o.rs...)
-	slices.SortFunc(out, func(a, b *record) int { return a.Key.Compare(b.Key) })
+	stable.Sort(out, func(a, b *record) int { return a.Key.Compare(b.Key) })
 	return Notes{out}
 }
 
@@ -53,7 +54,7 @@ func (k Known) Buckets(yield func(string, Notes) bool) {
 	for name := range k.l.buckets {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, strings.Compare)
+	stable.Sort(names, strings.Compare)
 	for _, name := range names {
 		if !yield(name, Notes{k.l.buckets[name]}) {
 			return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // OrderKind says what an operator ordered.
@@ -69,7 +70,7 @@ func NewOrders(list []Order) (*Orders, error) {
 	o := &Orders{about: map[alertKey][]Order{}, expired: map[string]time.Time{}}
 	var problems []error
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b Order) int { return a.At.Compare(b.At) })
+	stable.Sort(list, func(a, b Order) int { return a.At.Compare(b.At) })
 	for _, x := range list {
 		if err := x.check(); err != nil {
 			problems = append(problems, fmt.Errorf("%s: order %q is left out: it %w", ordersFile, shorten(x.ID), err))
@@ -254,7 +255,7 @@ func (o *Orders) list(b *Board, environment string, now time.Time) []Silencing {
 			At:      c.display(c.orderTime(s.At)), Matchers: s.matchers, Matches: b.matching(s.matchers, environment),
 		})
 	}
-	slices.SortFunc(out, func(a, b Silencing) int {
+	stable.Sort(out, func(a, b Silencing) int {
 		return cmp.Or(a.Until.Compare(b.Until), strings.Compare(a.ID.String(), b.ID.String()))
 	})
 	return out

@@ -3,11 +3,11 @@ package alerts
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // Bounds of what is remembered of entities that are gone. Those that left last stay.
@@ -83,7 +83,7 @@ func (b *Board) PastOf(kind backend.Kind) []Past {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(a, b Past) int { return a.Entity.EntityMeta().Key.Compare(b.Entity.EntityMeta().Key) })
+	stable.Sort(out, func(a, b Past) int { return a.Entity.EntityMeta().Key.Compare(b.Entity.EntityMeta().Key) })
 	return out
 }
 
@@ -171,7 +171,7 @@ func bounded(past map[backend.Key]Past, now time.Time) {
 			all = append(all, departure{k, at})
 		}
 	}
-	slices.SortFunc(all, func(a, b departure) int { return cmp.Or(b.at.Compare(a.at), a.key.Compare(b.key)) })
+	stable.Sort(all, func(a, b departure) int { return cmp.Or(b.at.Compare(a.at), a.key.Compare(b.key)) })
 	kept := map[backend.Kind]int{}
 	for _, d := range all {
 		kind, most := backend.Kind(""), maxPast
@@ -330,12 +330,12 @@ func (b *Board) proofs() []backend.Proof {
 		}
 	}
 	if len(out) > maxPast {
-		slices.SortFunc(out, func(a, b backend.Proof) int {
+		stable.Sort(out, func(a, b backend.Proof) int {
 			return cmp.Or(cmp.Compare(proofRank(a), proofRank(b)), a.Sandbox.Compare(b.Sandbox))
 		})
 		out = out[:maxPast]
 	}
-	slices.SortFunc(out, func(a, b backend.Proof) int { return a.Sandbox.Compare(b.Sandbox) })
+	stable.Sort(out, func(a, b backend.Proof) int { return a.Sandbox.Compare(b.Sandbox) })
 	return out
 }
 

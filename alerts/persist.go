@@ -19,6 +19,7 @@ import (
 	"sandglass/alerts/cause"
 	"sandglass/backend"
 	"sandglass/backend/lockfile"
+	"sandglass/internal/stable"
 )
 
 // stateSchema is the number of the state file's form. A file with another number is not read.
@@ -149,16 +150,16 @@ func savedRuleOf(l *ruleState) savedRule {
 	for id, f := range l.flaps {
 		r.Flaps = append(r.Flaps, savedFlap{id.source, id.fingerprint, id.severity, f})
 	}
-	slices.SortFunc(r.Flaps, func(a, b savedFlap) int {
+	stable.Sort(r.Flaps, func(a, b savedFlap) int {
 		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint), strings.Compare(string(a.Severity), string(b.Severity)))
 	})
 	for id, c := range l.apart {
 		r.Apart = append(r.Apart, savedApart{id.source, id.fingerprint, c})
 	}
-	slices.SortFunc(r.Apart, func(a, b savedApart) int {
+	stable.Sort(r.Apart, func(a, b savedApart) int {
 		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint))
 	})
-	slices.SortFunc(r.Alerts, func(a, b savedAlert) int { return compareAlerts(a.Alert, b.Alert) })
+	stable.Sort(r.Alerts, func(a, b savedAlert) int { return compareAlerts(a.Alert, b.Alert) })
 	return r
 }
 
@@ -209,7 +210,7 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 			b.Alerts = append(b.Alerts, g.alert)
 		}
 	}
-	slices.SortFunc(b.Alerts, compareAlerts)
+	stable.Sort(b.Alerts, compareAlerts)
 	out.Board = b
 	return out, nil
 }
@@ -227,7 +228,7 @@ func sound(rs []*record) []*record {
 		}
 		return true
 	})
-	slices.SortStableFunc(out, func(a, b *record) int { return a.Key.Compare(b.Key) })
+	stable.Sort(out, func(a, b *record) int { return a.Key.Compare(b.Key) })
 	return slices.CompactFunc(out, func(a, b *record) bool { return a.Key == b.Key })
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // ServiceOptions are what a Service needs from the wiring.
@@ -285,7 +286,7 @@ func (svc *Service) Attention() backend.Attention {
 		a.Visible = append(a.Visible, keys...)
 	}
 	a.Listed = board.expected()
-	slices.SortFunc(a.Visible, backend.Key.Compare)
+	stable.Sort(a.Visible, backend.Key.Compare)
 	a.Visible = slices.Compact(a.Visible)
 	return a
 }

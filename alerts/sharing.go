@@ -7,6 +7,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // Sharing is how the rule about shared places and its diagnosis read what log lines say of them.
@@ -59,7 +60,7 @@ func (s Sharing) FileUses(p *fleet.SharedStorage, within time.Duration) []FileUs
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b FileUse) int { return cmp.Or(a.Session.Compare(b.Session), cmp.Compare(b.What, a.What)) })
+	stable.Sort(all, func(a, b FileUse) int { return cmp.Or(a.Session.Compare(b.Session), cmp.Compare(b.What, a.What)) })
 	return all
 }
 

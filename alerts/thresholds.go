@@ -1,8 +1,9 @@
 package alerts
 
 import (
-	"slices"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // Thresholds are the figures that a rule compares with, by their key in the configuration: numbers and shares as they
@@ -35,7 +36,7 @@ const (
 
 // Together finds the most times that lie within a span of each other: how many, and the newest of them. It sorts times.
 func Together(times []time.Time, within time.Duration) (n int, newest time.Time) {
-	slices.SortFunc(times, time.Time.Compare)
+	stable.Sort(times, time.Time.Compare)
 	from := 0
 	for i, at := range times {
 		for at.Sub(times[from]) > within {

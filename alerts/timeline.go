@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // timelineFile is the timeline's name in the state directory.
@@ -218,7 +219,7 @@ func (t *timeline) newest(n int) []backend.Event {
 	t.mu.Lock()
 	all := slices.Concat(t.written, t.waiting, t.platform)
 	t.mu.Unlock()
-	slices.SortStableFunc(all, func(a, b backend.Event) int { return a.At.Compare(b.At) })
+	stable.Sort(all, func(a, b backend.Event) int { return a.At.Compare(b.At) })
 	slices.Reverse(all)
 	return all[:min(max(n, 0), len(all))]
 }

@@ -3,11 +3,11 @@ package alerts
 import (
 	"cmp"
 	"math/bits"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // maxEndedEvents bounds the events about single subjects that one rule emits for one State.
@@ -111,7 +111,7 @@ func (ev *evaluation) movedOn(left []change) bool {
 
 // reportEnded reports single subjects that ended while others of their alert live on.
 func (re *ruleEvaluation) reportEnded(groups map[groupID]*group) {
-	slices.SortFunc(re.ended, func(a, b change) int { return a.key().Compare(b.key()) })
+	stable.Sort(re.ended, func(a, b change) int { return a.key().Compare(b.key()) })
 	n := 0
 	for _, c := range re.ended {
 		id, _ := c.next.group()
@@ -159,7 +159,7 @@ func (ev *evaluation) collect() []*Alert {
 		}
 		return 0
 	}
-	slices.SortFunc(all, func(a, b *Alert) int {
+	stable.Sort(all, func(a, b *Alert) int {
 		return cmp.Or(compareStanding(a, b), cmp.Compare(urgent(b), urgent(a)), compareSize(a, b))
 	})
 	return all

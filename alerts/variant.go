@@ -10,6 +10,7 @@ import (
 
 	"sandglass/alerts/cause"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // Variants are the subjects of one cause by the values in their errors that differ, such as an exit code or a binding.
@@ -139,7 +140,7 @@ func spreadOf(counts map[string]int) spread {
 	}
 	names := naming{counts: counts, texts: texts, total: s.total}
 	s.at = append(s.at, names.columns()...)
-	slices.SortFunc(s.at, place.compare)
+	stable.Sort(s.at, place.compare)
 	for v, n := range counts {
 		c := s.combine(texts[v].at)
 		s.of[v] = c
@@ -355,7 +356,7 @@ func (s *spread) onsets(members []*record) []onsets {
 			out = append(out, *x)
 		}
 	}
-	slices.SortFunc(out, func(a, b onsets) int {
+	stable.Sort(out, func(a, b onsets) int {
 		return cmp.Or(a.first.Compare(b.first), strings.Compare(a.combination, b.combination))
 	})
 	return out

@@ -3,13 +3,13 @@ package app
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/actions/audit"
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // journalWait bounds the wait for another process that writes to the journal.
@@ -58,7 +58,7 @@ func (o *orderJournal) Ordered(x alerts.Order) error {
 	if x.For > 0 {
 		e.Facts = append(e.Facts, backend.Field{Name: backend.Text("for"), Value: backend.Textf("%s", x.For)})
 	}
-	slices.SortFunc(e.Facts, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+	stable.Sort(e.Facts, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	_, err := o.journal.Append(ctx, e, audit.Synced)
 	return err
 }

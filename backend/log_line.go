@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"sandglass/internal/stable"
 )
 
 // Names of the members of a log line or an error answer that say what happened, and of those that say least.
@@ -63,7 +65,7 @@ func sentenceOf(object string, depth int) (parts []string, read int) {
 		}
 	}
 	least := func(m member) int { return slices.Index(leastNames[:], m.name) }
-	slices.SortStableFunc(all, func(a, b member) int { return least(a) - least(b) })
+	stable.Sort(all, func(a, b member) int { return least(a) - least(b) })
 	for _, m := range all {
 		parts = append(parts, m.name+"="+quoted(m.value))
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // Report is what a hub says of a session or a sandbox in a log line: a claim about the subject of another source.
@@ -72,7 +74,7 @@ const (
 func KeepReports(kept, more []Report, now time.Time) []Report {
 	oldest := now.Add(-ReportsFor)
 	out := slices.DeleteFunc(slices.Concat(kept, more), func(r Report) bool { return r.At.Before(oldest) })
-	slices.SortStableFunc(out, func(a, b Report) int { return a.At.Compare(b.At) })
+	stable.Sort(out, func(a, b Report) int { return a.At.Compare(b.At) })
 	if len(out) == 0 {
 		return nil
 	}

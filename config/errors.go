@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"sandglass/internal/stable"
 )
 
 // Error is one thing that is wrong with a configuration file. Line and Column count from 1; a column counts
@@ -53,7 +55,7 @@ func (es Errors) orNil() error {
 	if len(es) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(es, func(a, b *Error) int {
+	stable.Sort(es, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return slices.CompactFunc(es, func(a, b *Error) bool { return *a == *b })

@@ -2,9 +2,10 @@ package demo
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // containerEvent is one thing the engine reports about a container.
@@ -23,7 +24,7 @@ func (w world) scriptEvents(from time.Duration) []containerEvent {
 		out = append(out, w.lifeEvents(b, from)...)
 		out = append(out, w.checkEvents(b, from)...)
 	}
-	slices.SortStableFunc(out, func(a, b containerEvent) int { return cmp.Compare(a.at, b.at) })
+	stable.Sort(out, func(a, b containerEvent) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/moby/moby/api/types/events"
+
+	"sandglass/internal/stable"
 )
 
 // dockerEvent is one line of GET /events, with the fields of old clients too.
@@ -140,7 +142,7 @@ func (st *eventStream) found(world world) []containerEvent {
 		}
 		return due
 	})
-	slices.SortStableFunc(out, func(a, b containerEvent) int { return cmp.Compare(a.at, b.at) })
+	stable.Sort(out, func(a, b containerEvent) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 

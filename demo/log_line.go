@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // level of a log line, in the numbers of the pino logger.
@@ -101,6 +102,6 @@ func (w world) logLines(where instance, from time.Duration) []logLine {
 			}
 		})
 	}
-	slices.SortStableFunc(out, func(a, b logLine) int { return cmp.Compare(a.at, b.at) })
+	stable.Sort(out, func(a, b logLine) int { return cmp.Compare(a.at, b.at) })
 	return out
 }

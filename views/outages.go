@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // outages are the alerts of a Board in the order of the home screen.
@@ -63,7 +64,7 @@ func group(list []*alerts.Alert) *outages {
 			if n < 0 {
 				n = len(rest)
 			}
-			slices.SortStableFunc(rest[:n], func(a, b *alerts.Alert) int { return cmp.Compare(explains(a.Rule), explains(b.Rule)) })
+			stable.Sort(rest[:n], func(a, b *alerts.Alert) int { return cmp.Compare(explains(a.Rule), explains(b.Rule)) })
 			rest = rest[n:]
 		}
 		out.add(group)

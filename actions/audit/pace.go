@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // Pace bounds how many targets of one source are announced for one verb, whichever processes do it.
@@ -43,7 +44,7 @@ func tooSoon(f *os.File, verb string, now time.Time, p Pace) error {
 	if len(at) < p.Most {
 		return nil
 	}
-	slices.SortFunc(at, time.Time.Compare)
+	stable.Sort(at, time.Time.Compare)
 	return &TooSoonError{max(at[len(at)-p.Most].Add(p.Within).Sub(now), time.Millisecond)}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/blaxel/sandbox"
+	"sandglass/internal/stable"
 )
 
 // commandWithin is how long true may take. The server ends no command: one that takes longer goes on.
@@ -240,7 +241,7 @@ func (x *examination) owners(d *sandbox.Directory) {
 			x.seen.Owners = append(x.seen.Owners, owner)
 		}
 	}
-	slices.SortFunc(x.seen.Owners, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+	stable.Sort(x.seen.Owners, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
 }
 
 // largestRead is how large a file may be that a probe reads.
@@ -316,7 +317,7 @@ func (x *examination) processes(all []sandbox.Process, left int) {
 		}
 		return 1
 	}
-	slices.SortStableFunc(all, order)
+	stable.Sort(all, order)
 	x.seen.More = left + max(0, len(all)-backend.MaxProcessesKept)
 	for _, p := range all[:min(len(all), backend.MaxProcessesKept)] {
 		out := backend.SandboxProcess{PID: x.c.clean(p.PID, 60), Name: x.c.clean(p.Name, maxCommand), Command: x.c.clean(p.Command, maxCommand), Reported: x.c.clean(p.Status, 60),

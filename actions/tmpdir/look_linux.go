@@ -3,7 +3,6 @@ package tmpdir
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // cleanTargetReader reads directories in their places.
@@ -108,7 +108,7 @@ func (w *hostSnapshot) limit(all []*subject, out []actions.Candidate) {
 	if len(eligible) <= most {
 		return
 	}
-	slices.SortStableFunc(eligible, func(a, b int) int { return all[a].newest().Compare(all[b].newest()) })
+	stable.Sort(eligible, func(a, b int) int { return all[a].newest().Compare(all[b].newest()) })
 	for _, i := range eligible[most:] {
 		out[i].Why = backend.Textf("one plan cleans at most %s (clean_max, or the number asked for), and others have been unchanged for longer", backend.Counted(most, "directory", "directories"))
 	}

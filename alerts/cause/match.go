@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"sandglass/internal/stable"
 )
 
 // maxCompared bounds the words of a text that are compared with templates.
@@ -115,7 +117,7 @@ func (m *matcher) best(k *kinship, words []string) (found int, common []string) 
 			m.shared[f] += int32(weight(w))
 		}
 	}
-	slices.SortFunc(m.hit, func(a, b int32) int {
+	stable.Sort(m.hit, func(a, b int32) int {
 		if m.shared[a] != m.shared[b] {
 			return int(m.shared[b] - m.shared[a])
 		}

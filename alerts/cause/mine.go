@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // Template is a form that texts of few listed words share. It keeps the identity of the text that it was made of.
@@ -45,7 +47,7 @@ type form struct {
 // NewTemplates takes up templates that were kept.
 func NewTemplates(list []Template) *Templates {
 	t := &Templates{list: slices.Clone(list), by: map[string]*kinship{}}
-	slices.SortFunc(t.list, func(a, b Template) int { return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Words, b.Words)) })
+	stable.Sort(t.list, func(a, b Template) int { return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Words, b.Words)) })
 	t.list = slices.CompactFunc(t.list, func(a, b Template) bool { return a.ID == b.ID })
 	for i := range t.list {
 		words, listed := split(t.list[i].Words)
@@ -121,7 +123,7 @@ func (t *Templates) Mine(texts []string, now time.Time, identity func(string) st
 		}
 	}
 	if len(next.list) > maxTemplates {
-		slices.SortFunc(next.list, func(a, b Template) int {
+		stable.Sort(next.list, func(a, b Template) int {
 			return cmp.Or(b.Seen.Compare(a.Seen), cmp.Compare(b.Texts, a.Texts), strings.Compare(a.ID, b.ID))
 		})
 		next.list = next.list[:maxTemplates]

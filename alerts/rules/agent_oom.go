@@ -9,6 +9,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // AgentOOMOptions are the keys of `[rules.agent-oom]`.
@@ -201,7 +202,7 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *agentOOMN
 	n.Hosts = hosts
 	n.Signs = slices.DeleteFunc(slices.Clone(n.Signs), over)
 	n.Signs = append(n.Signs, started[:min(len(started), max(maxPoints-len(n.Signs), 0))]...)
-	slices.SortStableFunc(n.Signs, func(a, b point) int { return a.At.Compare(b.At) })
+	stable.Sort(n.Signs, func(a, b point) int { return a.At.Compare(b.At) })
 	return &n
 }
 

@@ -10,6 +10,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // JudgeFleet finds what many sandboxes have in common, and registries that call workspaces ready whose container is gone.
@@ -82,7 +83,7 @@ const incidentGap = 10 * time.Minute
 
 // together are the newest members that began one soon after the other; none where they are fewer than many.
 func together(all []member, many int) []member {
-	slices.SortFunc(all, func(x, y member) int { return cmp.Or(x.at.Compare(y.at), x.key.Compare(y.key)) })
+	stable.Sort(all, func(x, y member) int { return cmp.Or(x.at.Compare(y.at), x.key.Compare(y.key)) })
 	var out []member
 	for from, i := 0, 1; i <= len(all); i++ {
 		if i < len(all) && all[i].at.Sub(all[i-1].at) <= incidentGap {
@@ -98,7 +99,7 @@ func together(all []member, many int) []member {
 
 // incident is the verdict about a fault of many sandboxes.
 func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend.Key, known alerts.Known, shared string) alerts.Verdict {
-	slices.SortFunc(all, backend.Key.Compare)
+	stable.Sort(all, backend.Key.Compare)
 	fault := backend.Text("its container is down or gone")
 	bounds, seen, last, sessions := alerts.Bounds{}, time.Time{}, time.Time{}, map[backend.ID]bool{}
 	l := &alerts.Listing{Count: len(all)}

@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // Signals are planes that nothing observes: what a platform and its hub tell of a sandbox that does not fit its status. They
@@ -202,7 +203,7 @@ func reportsOf(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(x, y backend.Report) int { return x.At.Compare(y.At) })
+	stable.Sort(out, func(x, y backend.Report) int { return x.At.Compare(y.At) })
 	return out
 }
 

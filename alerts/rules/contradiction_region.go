@@ -9,6 +9,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // sharedFaults say what sandboxes have in common whose failures have no kind, as the second half of a sentence.
@@ -110,7 +111,7 @@ func (r *contradiction) regions(env *alerts.Env, known alerts.Known) []alerts.Fo
 
 // atOnce reports whether so many of some signals as make an incident were found within its time.
 func (r *contradiction) atOnce(all []signalled) bool {
-	slices.SortFunc(all, func(x, y signalled) int { return cmp.Or(x.first.Compare(y.first), x.key.Compare(y.key)) })
+	stable.Sort(all, func(x, y signalled) int { return cmp.Or(x.first.Compare(y.first), x.key.Compare(y.key)) })
 	for i := r.regionMany - 1; i < len(all); i++ {
 		if all[i].first.Sub(all[i-r.regionMany+1].first) <= r.regionWithin {
 			return true

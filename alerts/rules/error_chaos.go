@@ -2,12 +2,12 @@ package rules
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // ChaosOptions are the keys of `[rules.error-chaos]`.
@@ -96,7 +96,7 @@ func (r *errorChaos) young(env *alerts.Env, all alerts.Known, home string) []kin
 			out = append(out, k)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b kindOfError) int { return cmp.Compare(b.young.Len(), a.young.Len()) })
+	stable.Sort(out, func(a, b kindOfError) int { return cmp.Compare(b.young.Len(), a.young.Len()) })
 	return out
 }
 

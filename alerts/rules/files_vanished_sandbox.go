@@ -6,6 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // JudgeFleet judges the sandboxes whose working directory is gone, which their health checks show: the platform cannot
@@ -33,7 +34,7 @@ func (r *filesVanished) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts
 			}
 		}
 	}
-	slices.SortFunc(keys, backend.Key.Compare)
+	stable.Sort(keys, backend.Key.Compare)
 	out := make([]alerts.Found, 0, len(keys))
 	for _, key := range keys {
 		if b := env.State.Sandbox(key); b != nil {

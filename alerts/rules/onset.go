@@ -6,6 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // startupSpan is how long after the console's start what is read may still be about the time before it: sources are read one
@@ -31,7 +32,7 @@ func heldSince(env *alerts.Env, over time.Duration, holds func(sums []float64) b
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b count) int { return a.at.Compare(b.at) })
+	stable.Sort(all, func(a, b count) int { return a.at.Compare(b.at) })
 	sums := make([]float64, len(groups))
 	var b alerts.Bounds
 	var before time.Time // the moment that was looked at before
@@ -89,6 +90,6 @@ func nth(times []time.Time, n int) time.Time {
 	if n < 1 || n > len(times) || slices.ContainsFunc(times, time.Time.IsZero) {
 		return time.Time{}
 	}
-	slices.SortFunc(times, time.Time.Compare)
+	stable.Sort(times, time.Time.Compare)
 	return times[n-1]
 }

@@ -1,12 +1,12 @@
 package rules
 
 import (
-	"slices"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // LeakOptions are the keys of `[rules.possible-leak]`.
@@ -75,7 +75,7 @@ func (r *possibleLeak) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 		seen[key] = true
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
-	slices.SortFunc(out, func(a, b alerts.Found) int { return a.Key.Compare(b.Key) })
+	stable.Sort(out, func(a, b alerts.Found) int { return a.Key.Compare(b.Key) })
 	tellOthers(out)
 	for k := range known.All {
 		if known.Finding(k) == "" && !seen[k] {

@@ -9,6 +9,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // RefOptions are the keys of `[rules.ref-mismatch]`.
@@ -120,7 +121,7 @@ func (r *refMismatch) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.F
 		}
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
-	slices.SortFunc(out, func(a, b alerts.Found) int { return a.Key.Compare(b.Key) })
+	stable.Sort(out, func(a, b alerts.Found) int { return a.Key.Compare(b.Key) })
 	return out
 }
 
@@ -268,7 +269,7 @@ func (r *refMismatch) lists(env *alerts.Env) (out []sandboxes, why backend.Safe)
 	for i := range out {
 		slices.Sort(out[i].ids)
 	}
-	slices.SortFunc(out, func(a, b sandboxes) int { return cmp.Compare(a.source, b.source) })
+	stable.Sort(out, func(a, b sandboxes) int { return cmp.Compare(a.source, b.source) })
 	return out, why
 }
 

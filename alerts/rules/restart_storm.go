@@ -8,6 +8,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // RestartOptions are the keys of `[rules.restart-storm]`.
@@ -118,7 +119,7 @@ func (r *restartStorm) common(env *alerts.Env, home string) *changeNote {
 	if len(starts) < r.opens {
 		return nil
 	}
-	slices.SortFunc(starts, time.Time.Compare)
+	stable.Sort(starts, time.Time.Compare)
 	best, from := 0, 0
 	for i, at := range starts {
 		for at.Sub(starts[from]) > alerts.StartedTogether {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // causeShare is how many of the errors have one cause.
@@ -37,7 +38,7 @@ func (s *subjectView) causeShares() (shares []causeShare, total int) {
 		shares[n].n++
 		total++
 	}
-	slices.SortStableFunc(shares, func(a, b causeShare) int { return cmp.Compare(b.n, a.n) })
+	stable.Sort(shares, func(a, b causeShare) int { return cmp.Compare(b.n, a.n) })
 	return shares, total
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // closeErrno is the errno of most failed closes of the last hour, empty where no line names one.
@@ -57,7 +58,7 @@ func (s *subjectView) closeErrnos() Check {
 		return q.unsure("no line that was read names one")
 	}
 	errnos := slices.DeleteFunc(backend.CloseErrnos(), func(e string) bool { return c.by[e] == 0 })
-	slices.SortStableFunc(errnos, func(a, b string) int { return cmp.Compare(c.by[b], c.by[a]) })
+	stable.Sort(errnos, func(a, b string) int { return cmp.Compare(c.by[b], c.by[a]) })
 	var told []backend.Safe
 	for _, e := range errnos {
 		told = append(told, backend.Textf("%s %s", backend.Clean(e, 20), number(c.by[e])))

@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // diagnoseContainer answers the questions of Sandglass's own page about failing containers. It reads the containers of the
@@ -30,7 +31,7 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 	endings := containerEndings
 	if own := s.ownTrouble(); own != "" {
 		endings = slices.Clone(containerEndings)
-		slices.SortStableFunc(endings, func(a, b ending) int {
+		stable.Sort(endings, func(a, b ending) int {
 			return b2i(slices.Contains(b.any, own)) - b2i(slices.Contains(a.any, own))
 		})
 	}

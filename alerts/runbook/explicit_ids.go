@@ -6,6 +6,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // explicitID is a sandbox id or namespace that a declaration gives, with the flag of its workspace.
@@ -63,7 +64,7 @@ func (s *subjectView) explicitIDs() (all []explicitID, known int) {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b explicitID) int { return strings.Compare(a.text().String(), b.text().String()) })
+	stable.Sort(all, func(a, b explicitID) int { return strings.Compare(a.text().String(), b.text().String()) })
 	return all, known
 }
 

@@ -8,6 +8,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // AlertCheck is the name of the check that repeats what the alerts of a page conclude.
@@ -24,7 +25,7 @@ func (s *subjectView) leading(page string) []*alerts.Alert {
 			out = append(out, a)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *alerts.Alert) int {
+	stable.Sort(out, func(a, b *alerts.Alert) int {
 		return cmp.Or(cmp.Compare(certainty(b.State), certainty(a.State)), cmp.Compare(b2i(a.Hidden()), b2i(b.Hidden())))
 	})
 	return out

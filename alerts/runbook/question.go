@@ -1,12 +1,12 @@
 package runbook
 
 import (
-	"slices"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // question is one check of a diagnosis before it is answered.
@@ -66,7 +66,7 @@ func sortChecks(checks []Check) {
 		}
 		return 2
 	}
-	slices.SortStableFunc(checks, func(a, b Check) int { return rank(a.Mark) - rank(b.Mark) })
+	stable.Sort(checks, func(a, b Check) int { return rank(a.Mark) - rank(b.Mark) })
 }
 
 // byErrors answers from the errors that registries report: confirmed when one of them names the cause, ruled out when every

@@ -2,12 +2,12 @@ package runbook
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // Rollback is what a release that reads a range of schema versions could make of the stored references.
@@ -174,8 +174,8 @@ func CheckRollback(st *fleet.State, low, high int, of func(source string) bool) 
 	for n, refs := range versions {
 		out.Versions = append(out.Versions, VersionCount{n, refs})
 	}
-	slices.SortFunc(out.Versions, func(a, b VersionCount) int { return cmp.Compare(a.Version, b.Version) })
-	slices.SortStableFunc(out.Refused, func(a, b RefusedSession) int {
+	stable.Sort(out.Versions, func(a, b VersionCount) int { return cmp.Compare(a.Version, b.Version) })
+	stable.Sort(out.Refused, func(a, b RefusedSession) int {
 		return cmp.Or(strings.Compare(a.Tenant.String(), b.Tenant.String()), a.Session.Compare(b.Session))
 	})
 	for _, x := range out.Refused {

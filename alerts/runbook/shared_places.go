@@ -8,6 +8,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // sharedPlaces are what the subject's workspaces share with other sessions, those across tenants first: the same that the rule
@@ -29,7 +30,7 @@ func (s *subjectView) sharedPlaces() []*fleet.SharedStorage {
 		}
 		return 1
 	}
-	slices.SortStableFunc(out, func(a, b *fleet.SharedStorage) int { return cmp.Compare(crosses(a), crosses(b)) })
+	stable.Sort(out, func(a, b *fleet.SharedStorage) int { return cmp.Compare(crosses(a), crosses(b)) })
 	return out
 }
 

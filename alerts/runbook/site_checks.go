@@ -7,6 +7,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // siteAnswer is what a check of the site's own ([[check]]) says about one question: r2.reachable about "storage".
@@ -48,7 +49,7 @@ func (s *subjectView) siteAnswers() []siteAnswer {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b siteAnswer) int { return weight(b) - weight(a) })
+	stable.Sort(out, func(a, b siteAnswer) int { return weight(b) - weight(a) })
 	return out
 }
 
@@ -132,6 +133,6 @@ func Questions() []string {
 			names = append(names, d.Checks[i].Name)
 		}
 	}
-	slices.SortFunc(names, strings.Compare)
+	stable.Sort(names, strings.Compare)
 	return slices.Compact(names)
 }

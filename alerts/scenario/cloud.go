@@ -1,10 +1,10 @@
 package scenario
 
 import (
-	"slices"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // CloudFacts are what a cloud platform tells of a sandbox. Without a region nothing of it is told.
@@ -150,7 +150,7 @@ func (x *sandboxPlan) putCloud(e *backend.Sandbox, p *plan, step int, now time.T
 			e.Lifecycle = append(e.Lifecycle, v)
 		}
 	}
-	slices.SortStableFunc(e.Lifecycle, func(a, b backend.LifecycleEvent) int { return a.At.Compare(b.At) })
+	stable.Sort(e.Lifecycle, func(a, b backend.LifecycleEvent) int { return a.At.Compare(b.At) })
 	if x.Reaped != 0 && e.Class == backend.SandboxAsleep {
 		e.ReapedAt = p.Start.Add(x.Reaped.Std())
 	}

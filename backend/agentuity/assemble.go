@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -44,7 +45,7 @@ func (p *poll) assemble() {
 		}
 		y.touched = false
 	}
-	slices.SortFunc(p.r.Sessions, func(a, b *backend.Session) int { return a.Key.Compare(b.Key) })
+	stable.Sort(p.r.Sessions, func(a, b *backend.Session) int { return a.Key.Compare(b.Key) })
 	p.sortWork()
 	p.refused()
 	p.noteEmpty()
@@ -87,7 +88,7 @@ func (p *poll) sorted() []backend.ID {
 	for key := range p.s.boxes {
 		out = append(out, key)
 	}
-	slices.SortFunc(out, backend.ID.Compare)
+	stable.Sort(out, backend.ID.Compare)
 	return out
 }
 

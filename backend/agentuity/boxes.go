@@ -10,6 +10,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -83,7 +84,7 @@ func (p *poll) readBoxes() {
 		}
 		return 1
 	}
-	slices.SortStableFunc(due, func(a, b backend.ID) int { return cmp.Compare(urgent(a), urgent(b)) })
+	stable.Sort(due, func(a, b backend.ID) int { return cmp.Compare(urgent(a), urgent(b)) })
 	status := len(jobs)
 	for _, key := range due {
 		if b := p.s.boxes[key]; b != nil {
@@ -113,7 +114,7 @@ func (p *poll) doubtful() (out []backend.ID, inTrouble int) {
 		}
 		return 1
 	}
-	slices.SortFunc(out, func(x, y backend.ID) int {
+	stable.Sort(out, func(x, y backend.ID) int {
 		if c := rank(x) - rank(y); c != 0 {
 			return c
 		}

@@ -2,12 +2,12 @@ package agentuity
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -209,7 +209,7 @@ func (d *decoder) labels(n wire.Node) []backend.Field {
 			add("metadata."+string(name), backend.Clean(value, maxName))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+	stable.Sort(out, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	return out
 }
 

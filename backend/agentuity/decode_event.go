@@ -8,6 +8,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 // lifecycle reads one event of a sandbox; ok is false when it has neither a type nor an id.
@@ -56,7 +57,7 @@ func lifecycleKind(word string) backend.LifecycleKind {
 
 // order sorts events by time and keeps the newest.
 func order(all []backend.LifecycleEvent) []backend.LifecycleEvent {
-	slices.SortStableFunc(all, func(a, b backend.LifecycleEvent) int { return a.At.Compare(b.At) })
+	stable.Sort(all, func(a, b backend.LifecycleEvent) int { return a.At.Compare(b.At) })
 	if n := len(all) - backend.MaxLifecycle; n > 0 {
 		all = all[n:]
 	}

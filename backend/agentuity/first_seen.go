@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // The platform dates neither what is queued nor a status. What was first seen when is kept for later processes.
@@ -73,7 +74,7 @@ func (s *Source) bookmarks(now time.Time) []backend.Bookmark {
 		}
 		out = append(out, backend.Bookmark{File: mark, Sizes: []backend.SizeAt{{At: at}}})
 	}
-	slices.SortFunc(out, func(a, b backend.Bookmark) int {
+	stable.Sort(out, func(a, b backend.Bookmark) int {
 		if x, y := strings.HasPrefix(a.File, markStatus), strings.HasPrefix(b.File, markStatus); x != y {
 			return map[bool]int{true: 1, false: -1}[x]
 		}

@@ -13,6 +13,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -349,7 +350,7 @@ func (p *poll) readSessions() {
 			all = append(all, y)
 		}
 	}
-	slices.SortFunc(all, func(a, b *hubSession) int {
+	stable.Sort(all, func(a, b *hubSession) int {
 		return cmp.Or(a.asked.Compare(b.asked), a.entity.Key.ID.Compare(b.entity.Key.ID))
 	})
 	var jobs []job

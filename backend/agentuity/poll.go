@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // poll is the work of one Poll.
@@ -209,7 +210,7 @@ func (p *poll) leftLive(r *region) {
 		}
 	}
 	r.liveBefore = r.live.ids
-	slices.SortFunc(p.left, backend.ID.Compare)
+	stable.Sort(p.left, backend.ID.Compare)
 }
 
 // leftFull notes the sandboxes that the newest full list leaves out. Their own routes tell whether they are gone.

@@ -5,10 +5,10 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -211,7 +211,7 @@ func (p *poll) dueSuspects() (due []*box) {
 			due = append(due, b)
 		}
 	}
-	slices.SortFunc(due, func(a, b *box) int { return cmp.Or(a.suspect.at.Compare(b.suspect.at), a.id.Compare(b.id)) })
+	stable.Sort(due, func(a, b *box) int { return cmp.Or(a.suspect.at.Compare(b.suspect.at), a.id.Compare(b.id)) })
 	return due
 }
 

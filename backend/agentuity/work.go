@@ -7,6 +7,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 // endedKept is how many ended executions and jobs are kept of a sandbox each.
@@ -151,7 +152,7 @@ func kept[E backend.Entity](all []E, of func(E) *backend.Work) []E {
 		w := of(e)
 		return w.EndedAt.Or(w.StartedAt.Or(time.Time{})), w.Class.Ended()
 	}
-	slices.SortStableFunc(all, func(a, b E) int {
+	stable.Sort(all, func(a, b E) int {
 		x, _ := ended(a)
 		y, _ := ended(b)
 		return y.Compare(x)
@@ -164,7 +165,7 @@ func kept[E backend.Entity](all []E, of func(E) *backend.Work) []E {
 		n++
 		return n > endedKept
 	})
-	slices.SortFunc(all, func(a, b E) int { return a.EntityMeta().Key.Compare(b.EntityMeta().Key) })
+	stable.Sort(all, func(a, b E) int { return a.EntityMeta().Key.Compare(b.EntityMeta().Key) })
 	return all
 }
 
@@ -228,6 +229,6 @@ func (w *work) stuck() (oldest *backend.Execution, queued int, waits backend.Saf
 }
 
 func (p *poll) sortWork() {
-	slices.SortFunc(p.r.Executions, func(a, b *backend.Execution) int { return a.Key.Compare(b.Key) })
-	slices.SortFunc(p.r.Jobs, func(a, b *backend.Job) int { return a.Key.Compare(b.Key) })
+	stable.Sort(p.r.Executions, func(a, b *backend.Execution) int { return a.Key.Compare(b.Key) })
+	stable.Sort(p.r.Jobs, func(a, b *backend.Job) int { return a.Key.Compare(b.Key) })
 }

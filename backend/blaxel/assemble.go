@@ -2,10 +2,10 @@ package blaxel
 
 import (
 	"cmp"
-	"slices"
 
 	"sandglass/backend"
 	"sandglass/backend/blaxel/sandbox"
+	"sandglass/internal/stable"
 )
 
 // assemble puts what is known into the reading.
@@ -57,7 +57,7 @@ func (p *poll) sorted() []*box {
 	for _, b := range p.s.boxes {
 		out = append(out, b)
 	}
-	slices.SortFunc(out, func(a, b *box) int { return a.id.Compare(b.id) })
+	stable.Sort(out, func(a, b *box) int { return a.id.Compare(b.id) })
 	return out
 }
 

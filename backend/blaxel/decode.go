@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -148,7 +148,7 @@ func (d *decoder) environment(b *backend.Sandbox, runtime wire.Node) {
 			b.EnvNames = append(b.EnvNames, d.clean.Clean(name, maxWord))
 		}
 	}
-	slices.SortFunc(b.EnvNames, func(x, y backend.Safe) int { return strings.Compare(x.String(), y.String()) })
+	stable.Sort(b.EnvNames, func(x, y backend.Safe) int { return strings.Compare(x.String(), y.String()) })
 }
 
 func (d *decoder) mounts(b *backend.Sandbox, spec wire.Node) {
@@ -178,7 +178,7 @@ func (d *decoder) labels(b *backend.Sandbox, meta wire.Node) {
 			b.Labels = append(b.Labels, backend.Field{Name: d.clean.Clean(string(name), maxName), Value: d.clean.Clean(value, maxName)})
 		}
 	}
-	slices.SortFunc(b.Labels, func(x, y backend.Field) int { return strings.Compare(x.Name.String(), y.Name.String()) })
+	stable.Sort(b.Labels, func(x, y backend.Field) int { return strings.Compare(x.Name.String(), y.Name.String()) })
 	if !b.Session.IsZero() {
 		b.JoinedBy = backend.Textf("label %s", backend.Clean(d.opt.SessionLabel, maxWord))
 	}
@@ -283,7 +283,7 @@ func (d *decoder) events(n wire.Node) (out []backend.LifecycleEvent) {
 		x.Type = d.clean.Clean(said, maxName)
 		out = append(out, x)
 	}
-	slices.SortStableFunc(out, func(a, b backend.LifecycleEvent) int { return a.At.Compare(b.At) })
+	stable.Sort(out, func(a, b backend.LifecycleEvent) int { return a.At.Compare(b.At) })
 	return out[max(0, len(out)-backend.MaxLifecycle):]
 }
 
@@ -324,7 +324,7 @@ func (d *decoder) expiry(r *row, n wire.Node, at time.Time) {
 			idle = value
 		}
 	}
-	slices.SortStableFunc(all, func(a, b limit) int { return a.at.Compare(b.at) })
+	stable.Sort(all, func(a, b limit) int { return a.at.Compare(b.at) })
 	if left, told := n.Get("expiresIn").Float(); told && left >= 0 && left < 1e9 {
 		end := at.Add(time.Duration(left * float64(time.Second))).Truncate(time.Second)
 		switch {

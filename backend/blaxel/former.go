@@ -2,11 +2,11 @@ package blaxel
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // maxMarks bounds of how many sandboxes a later process learns what this one saw.
@@ -81,7 +81,7 @@ func (s *Source) bookmarks() []backend.Bookmark {
 	for id, f := range s.formers { // not seen yet
 		out = append(out, f.mark(id))
 	}
-	slices.SortFunc(out, func(a, b backend.Bookmark) int {
+	stable.Sort(out, func(a, b backend.Bookmark) int {
 		if x, y := strings.HasPrefix(a.File, "DEPLOYED "), strings.HasPrefix(b.File, "DEPLOYED "); x != y {
 			return map[bool]int{true: 1, false: -1}[x]
 		}

@@ -6,12 +6,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -169,7 +169,7 @@ func (p *poll) readSnapshots() {
 		by[x.of] = append(by[x.of], x.Snapshot)
 	}
 	for _, all := range by {
-		slices.SortStableFunc(all, func(a, b backend.Snapshot) int {
+		stable.Sort(all, func(a, b backend.Snapshot) int {
 			return b.CreatedAt.Or(time.Time{}).Compare(a.CreatedAt.Or(time.Time{}))
 		})
 	}

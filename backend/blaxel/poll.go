@@ -12,6 +12,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/blaxel/sandbox"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -133,7 +134,7 @@ func (p *poll) readParts() {
 			due = append(due, part{b, false, r, b.previews.at})
 		}
 	}
-	slices.SortFunc(due, func(x, y part) int {
+	stable.Sort(due, func(x, y part) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), x.last.Compare(y.last), x.b.id.Compare(y.b.id))
 	})
 	for i, x := range due {
@@ -225,7 +226,7 @@ func (p *poll) readPreviews(b *box) {
 		}
 		out = append(out, v)
 	}
-	slices.SortFunc(out, func(x, y backend.Preview) int { return cmp.Compare(x.Name.String(), y.Name.String()) })
+	stable.Sort(out, func(x, y backend.Preview) int { return cmp.Compare(x.Name.String(), y.Name.String()) })
 	b.shown, b.previews.read = out, a.at
 }
 

@@ -3,11 +3,11 @@ package changes
 import (
 	"context"
 	"hash/maphash"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -102,7 +102,7 @@ func (s *source) publish(r *backend.Reading, added []change, first bool) {
 		}
 		events = append(events, s.event(at, c.at, s.deps.Cleaner.Clean(c.text, textRunes)))
 	}
-	slices.SortStableFunc(events, func(a, b backend.Event) int { return a.At.Compare(b.At) })
+	stable.Sort(events, func(a, b backend.Event) int { return a.At.Compare(b.At) })
 	if n := len(events) - maxEvents; n > 0 {
 		sum := s.event(events[n].At, time.Time{}, backend.Textf("%d more changes between %s and %s", n,
 			events[0].At.UTC().Format(time.DateTime), events[n-1].At.UTC().Format(time.DateTime+" UTC")))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // keyOf is the key of an instance: the sandbox id of the bridge where that is known, else the instance's own id.
@@ -103,7 +104,7 @@ func (p *poll) sorted() []*box {
 	for _, b := range p.s.boxes {
 		out = append(out, b)
 	}
-	slices.SortFunc(out, func(a, b *box) int {
+	stable.Sort(out, func(a, b *box) int {
 		return cmp.Or(b.entity.StartedAt.Or(b.at).Compare(a.entity.StartedAt.Or(a.at)), a.id.Compare(b.id))
 	})
 	return out

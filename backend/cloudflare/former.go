@@ -2,11 +2,11 @@ package cloudflare
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // What later processes know of an instance: when its container started, and when it was seen to start again.
@@ -68,7 +68,7 @@ func (s *Source) bookmarks() []backend.Bookmark {
 		mark(markStarted+raw, f.started)
 		mark(markFresh+raw, f.fresh)
 	}
-	slices.SortFunc(out, func(a, b backend.Bookmark) int {
+	stable.Sort(out, func(a, b backend.Bookmark) int {
 		return cmp.Or(b.Sizes[0].At.Compare(a.Sizes[0].At), strings.Compare(a.File, b.File))
 	})
 	return out[:min(len(out), maxMarks)]

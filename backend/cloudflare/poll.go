@@ -8,11 +8,11 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -104,7 +104,7 @@ func (p *poll) readLists() {
 				due = append(due, a)
 			}
 		}
-		slices.SortStableFunc(due, func(a, b *app) int { return a.lists[which].next.Compare(b.lists[which].next) }) // who waits longest comes first
+		stable.Sort(due, func(a, b *app) int { return a.lists[which].next.Compare(b.lists[which].next) }) // who waits longest comes first
 		p.run(len(due), func(i int) { p.s.readInstances(p.ctx, p.slice, due[i], which) })
 	}
 	for _, key := range p.s.listed {
@@ -252,7 +252,7 @@ func (p *poll) readLost() {
 		}
 		lost = append(lost, b)
 	}
-	slices.SortFunc(lost, func(a, b *box) int { return cmp.Or(a.asked.Compare(b.asked), a.id.Compare(b.id)) })
+	stable.Sort(lost, func(a, b *box) int { return cmp.Or(a.asked.Compare(b.asked), a.id.Compare(b.id)) })
 	if len(lost) > askedAtOnce {
 		lost, p.unread = lost[:askedAtOnce], true
 	}

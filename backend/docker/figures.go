@@ -3,10 +3,10 @@ package docker
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // visibleEvery is the shortest time between two samples of a container that is looked at. One sample costs a 20.10
@@ -129,8 +129,8 @@ func (p *poll) due() (due []*cachedContainer, looked bool) {
 		}
 	}
 	oldest := func(a, b *cachedContainer) int { return cmp.Or(a.sampled.Compare(b.sampled), a.id.Compare(b.id)) }
-	slices.SortFunc(seen, oldest)
-	slices.SortFunc(rest, oldest)
+	stable.Sort(seen, oldest)
+	stable.Sort(rest, oldest)
 	quota := 1
 	if sweep > 0 { // spread over the sweep, so that the engine's work has no peaks
 		quota = max(1, int((int64(population)*int64(p.s.interval())+int64(sweep)-1)/int64(sweep)))

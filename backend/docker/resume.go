@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -82,7 +83,7 @@ func (p *poll) bookmark() {
 			frozen = append(frozen, backend.Bookmark{File: bookmarkFrozen + e.id.Raw(), Head: e.stillness(e.ran), Sizes: []backend.SizeAt{{At: e.frozenSince}}})
 		}
 	}
-	slices.SortFunc(frozen, func(a, b backend.Bookmark) int { return strings.Compare(a.File, b.File) })
+	stable.Sort(frozen, func(a, b backend.Bookmark) int { return strings.Compare(a.File, b.File) })
 	p.r.Bookmarks = append(p.r.Bookmarks, frozen[:min(len(frozen), maxFrozen)]...)
 }
 

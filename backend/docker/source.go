@@ -3,13 +3,13 @@ package docker
 import (
 	"context"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/workdir"
+	"sandglass/internal/stable"
 )
 
 // Source reads the containers of one engine. Poll is called by one goroutine at a time; Watch and Attend run beside
@@ -171,6 +171,6 @@ func (s *Source) sorted() []*cachedContainer {
 	for _, e := range s.entries {
 		out = append(out, e)
 	}
-	slices.SortFunc(out, func(a, b *cachedContainer) int { return a.id.Compare(b.id) })
+	stable.Sort(out, func(a, b *cachedContainer) int { return a.id.Compare(b.id) })
 	return out
 }

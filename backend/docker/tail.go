@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -72,7 +72,7 @@ func (p *poll) tails() {
 		}
 		due = append(due, e)
 	}
-	slices.SortFunc(due, func(a, b *cachedContainer) int {
+	stable.Sort(due, func(a, b *cachedContainer) int {
 		return cmp.Or(newestOf(b.ins).Compare(newestOf(a.ins)), a.id.Compare(b.id))
 	})
 	type text struct {

@@ -3,10 +3,10 @@ package docker
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // maxRetry caps the wait after a failed inspection or sample of one container.
@@ -76,7 +76,7 @@ func (p *poll) inspect() {
 			due = append(due, e)
 		}
 	}
-	slices.SortFunc(due, func(a, b *cachedContainer) int { // what was never read first, what failed last
+	stable.Sort(due, func(a, b *cachedContainer) int { // what was never read first, what failed last
 		return cmp.Or(cmp.Compare(a.fails, b.fails), a.inspected.Compare(b.inspected), a.id.Compare(b.id))
 	})
 	p.waiting = fanOut(p, "inspect "+p.s.deps.ID, due, func(ctx context.Context, e *cachedContainer) inspected {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // Options are what an examination needs.
@@ -361,7 +362,7 @@ func (x *examination) reading(r *backend.Reading) {
 		s.Count = c
 		x.States = append(x.States, s)
 	}
-	slices.SortFunc(x.States, func(a, b State) int {
+	stable.Sort(x.States, func(a, b State) int {
 		return cmp.Or(strings.Compare(string(a.Of), string(b.Of)), cmp.Compare(b.Count, a.Count), strings.Compare(a.Reported.String(), b.Reported.String()))
 	})
 	x.Inputs = append(x.Inputs, r.Inputs...)

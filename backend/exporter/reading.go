@@ -3,7 +3,6 @@ package exporter
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // MaxProcesses is how many label sets of memory are read.
@@ -78,7 +78,7 @@ func (u *Sums) Add(i Increase, at time.Time) {
 
 // SortCounts orders counts by time and series.
 func SortCounts(counts []backend.Count) {
-	slices.SortStableFunc(counts, func(a, b backend.Count) int {
+	stable.Sort(counts, func(a, b backend.Count) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Series.Name, b.Series.Name), cmp.Compare(a.Series.Provider, b.Series.Provider),
 			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace))
 	})

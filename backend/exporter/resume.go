@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -34,7 +35,7 @@ func (t *Tracker) Mark() backend.CounterMark {
 		}
 		out.Values = append(out.Values, v)
 	}
-	slices.SortFunc(out.Values, func(a, b backend.CounterLast) int { return cmp.Compare(a.Labels, b.Labels) })
+	stable.Sort(out.Values, func(a, b backend.CounterLast) int { return cmp.Compare(a.Labels, b.Labels) })
 	return out
 }
 
@@ -95,7 +96,7 @@ func (k *Kept) Add(r *backend.Reading) {
 		last[c.Series] = at
 		counts = append(counts, c)
 	}
-	slices.SortStableFunc(counts, func(a, b backend.Count) int { return a.At.Compare(b.At) })
+	stable.Sort(counts, func(a, b backend.Count) int { return a.At.Compare(b.At) })
 	k.counts = newest(fewer(counts))
 	grains := map[backend.Process]int{}
 	var memory []backend.Memory

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // DaySpan is how far back Day reaches.
@@ -171,7 +172,7 @@ func sortedLines(points map[Line][]minute) []Line {
 	for k := range points {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, compareLines)
+	stable.Sort(keys, compareLines)
 	return keys
 }
 
@@ -245,7 +246,7 @@ func (d *daySeries) addCounts(counts []backend.Count, now time.Time) {
 		for at, n := range by {
 			ps = append(ps, minute{at, n})
 		}
-		slices.SortFunc(ps, func(a, b minute) int { return cmp.Compare(a.at, b.at) })
+		stable.Sort(ps, func(a, b minute) int { return cmp.Compare(a.at, b.at) })
 		d.points[l] = append(d.points[l], ps...)
 	}
 }

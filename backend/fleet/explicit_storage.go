@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // Explicit finds the sandbox ids and namespaces that a declaration or a stored reference gives explicitly and that one
@@ -51,7 +52,7 @@ func (s *State) Explicit(homeOf func(source string, session backend.ID) string) 
 			add(home, p.what, p.id, u)
 		}
 	}
-	slices.SortFunc(out, func(a, b *SharedStorage) int {
+	stable.Sort(out, func(a, b *SharedStorage) int {
 		return cmp.Or(strings.Compare(a.Home, b.Home), strings.Compare(string(a.What), string(b.What)), a.ID.Compare(b.ID))
 	})
 	return slices.Values(out)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // heldFor is how long entities stay that a suspect answer left out, when nothing says what became of them.
@@ -269,7 +270,7 @@ func (s *store) heldOf(source string) []Held {
 	}
 	var out []Held
 	for kind, keys := range by {
-		slices.SortFunc(keys, backend.Key.Compare)
+		stable.Sort(keys, backend.Key.Compare)
 		l := s.holding[holding{source, kind}]
 		h := Held{Kind: kind, Count: len(keys), Lost: l.lost, Of: l.of, Since: l.since}
 		for _, k := range keys[:min(len(keys), namedHeld)] {
@@ -277,6 +278,6 @@ func (s *store) heldOf(source string) []Held {
 		}
 		out = append(out, h)
 	}
-	slices.SortFunc(out, func(a, b Held) int { return cmp.Compare(a.Kind, b.Kind) })
+	stable.Sort(out, func(a, b Held) int { return cmp.Compare(a.Kind, b.Kind) })
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // maxProcesses bounds the processes of a MemoryHistory, each of which has at most 241 points of 16 bytes: 1.5 MB in all.
@@ -80,11 +81,11 @@ func (m MemoryHistory) with(read []backend.Memory, now time.Time) MemoryHistory 
 	for p := range by {
 		fresh = append(fresh, p)
 	}
-	slices.SortFunc(fresh, compareProcesses)
+	stable.Sort(fresh, compareProcesses)
 	for _, p := range fresh[:min(len(fresh), maxProcesses-min(len(out.of), maxProcesses))] {
 		out.of = append(out.of, (&ProcessMemory{Process: p}).with(by[p]))
 	}
-	slices.SortFunc(out.of, func(a, b *ProcessMemory) int { return compareProcesses(a.Process, b.Process) })
+	stable.Sort(out.of, func(a, b *ProcessMemory) int { return compareProcesses(a.Process, b.Process) })
 	return out
 }
 

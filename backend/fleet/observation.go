@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // maxObserved bounds the sandboxes of which verdicts are kept. Beyond it the older half of what is no failure goes first.
@@ -134,7 +135,7 @@ func (o *observations) bound() {
 		}
 		return 1
 	}
-	slices.SortFunc(all, func(a, b aged) int {
+	stable.Sort(all, func(a, b aged) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.at.Compare(b.at), a.key.Compare(b.key))
 	})
 	for _, a := range all[:len(all)-maxObserved/2] {
@@ -187,7 +188,7 @@ func (s *store) prove(p *backend.Proof, o *observations) {
 // events tells the verdicts of this step that changed: one by one when they are few of a source, else together.
 func (o *observations) events() []backend.Event {
 	var out []backend.Event
-	slices.SortStableFunc(o.changed, func(a, b verdictChange) int {
+	stable.Sort(o.changed, func(a, b verdictChange) int {
 		return cmp.Or(strings.Compare(a.key.Source, b.key.Source), a.key.Compare(b.key))
 	})
 	for len(o.changed) > 0 {

@@ -3,9 +3,9 @@ package fleet
 import (
 	"cmp"
 	"maps"
-	"slices"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // VersionCount says how many sessions or sandboxes run one version or image.
@@ -43,7 +43,7 @@ func (v *versionTracker) counts() map[versionedKind][]VersionCount {
 		for version, n := range f.running {
 			list = append(list, VersionCount{version, n})
 		}
-		slices.SortFunc(list, func(a, b VersionCount) int {
+		stable.Sort(list, func(a, b VersionCount) int {
 			return cmp.Or(cmp.Compare(b.Running, a.Running), compareSafe(a.Version, b.Version))
 		})
 		v.counted[key] = list

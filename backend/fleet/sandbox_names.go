@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // shortID is how many characters of an id container engines print.
@@ -84,7 +85,7 @@ func (n *placeIndex) elsewhere(byName map[backend.ID]*backend.Sandbox) []labelle
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b labelledElsewhere) int {
+	stable.Sort(out, func(a, b labelledElsewhere) int {
 		return cmp.Or(a.named.Compare(b.named), a.id.Compare(b.id))
 	})
 	return out

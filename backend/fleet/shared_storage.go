@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // HomeOf is the id of the source that a session belongs to when another source names it: the source that lists the
@@ -150,12 +151,12 @@ func (s *State) Shared(homeOf func(source string, session backend.ID) string, wi
 	s.sharedByLabel(homeOf, g)
 	var out []*SharedStorage
 	for _, p := range g.many {
-		slices.SortStableFunc(p.Users, func(a, b StorageUser) int {
+		stable.Sort(p.Users, func(a, b StorageUser) int {
 			return cmp.Or(a.Session.Compare(b.Session), a.Workspace.Compare(b.Workspace))
 		})
 		out = append(out, p.apart(within)...)
 	}
-	slices.SortFunc(out, func(a, b *SharedStorage) int {
+	stable.Sort(out, func(a, b *SharedStorage) int {
 		return cmp.Or(strings.Compare(a.Home, b.Home), strings.Compare(string(a.What), string(b.What)), a.ID.Compare(b.ID), strings.Compare(a.Of, b.Of))
 	})
 	return slices.Values(out)
@@ -199,7 +200,7 @@ func (p *SharedStorage) apart(within bool) []*SharedStorage {
 	for name, users := range groups {
 		one := *p
 		one.Of, one.Users = name, users
-		slices.SortStableFunc(one.Users, func(a, b StorageUser) int {
+		stable.Sort(one.Users, func(a, b StorageUser) int {
 			return cmp.Or(a.Session.Compare(b.Session), a.Workspace.Compare(b.Workspace))
 		})
 		if one.Sessions() > 1 || within && len(one.Users) > 1 {
@@ -300,7 +301,7 @@ func (p *SharedStorage) Tenants(s *State) (out []backend.Safe, unknown bool) {
 			out = append(out, x.Tenant)
 		}
 	}
-	slices.SortFunc(out, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+	stable.Sort(out, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
 	return out, unknown
 }
 
@@ -322,6 +323,6 @@ func (p *SharedStorage) SecondStart(s *State, at func(*backend.Session) time.Tim
 	if len(starts) < 2 {
 		return time.Time{}
 	}
-	slices.SortFunc(starts, time.Time.Compare)
+	stable.Sort(starts, time.Time.Compare)
 	return starts[1]
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // EventStatus is the name of the event that the reported status of a sandbox or a session changed.
@@ -69,7 +70,7 @@ func statusEvents(all []statusChange, at time.Time) []backend.Event {
 		}
 		return out
 	}
-	slices.SortStableFunc(all, func(a, b statusChange) int {
+	stable.Sort(all, func(a, b statusChange) int {
 		return cmp.Or(strings.Compare(a.from.String(), b.from.String()), strings.Compare(a.to.String(), b.to.String()))
 	})
 	for len(all) > 0 {

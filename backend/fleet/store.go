@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // store merges readings into States. It belongs to one goroutine.
@@ -252,7 +253,7 @@ func unique(keys []backend.Key) []backend.Key {
 	if len(keys) < 2 {
 		return keys
 	}
-	slices.SortFunc(keys, backend.Key.Compare)
+	stable.Sort(keys, backend.Key.Compare)
 	return slices.Compact(keys)
 }
 

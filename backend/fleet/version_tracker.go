@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -165,7 +166,7 @@ func (f *runningVersions) fresh() []backend.Safe {
 			out = append(out, version)
 		}
 	}
-	slices.SortFunc(out, compareSafe)
+	stable.Sort(out, compareSafe)
 	return out
 }
 
@@ -179,7 +180,7 @@ func (f *runningVersions) others(version backend.Safe) backend.Safe {
 			out = append(out, other)
 		}
 	}
-	slices.SortFunc(out, compareSafe)
+	stable.Sort(out, compareSafe)
 	return backend.Join(out[:min(len(out), 3)], ", ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // window is the last hour of one series. It is immutable: appending makes a new window that may share the points'
@@ -73,13 +74,13 @@ func (w Windows) with(counts []backend.Count, before time.Time) (Windows, []back
 		out = append(out, (&window{key: s}).with(cs))
 		changed = append(changed, s)
 	}
-	slices.SortFunc(out, func(a, b *window) int { return compareSeries(a.key, b.key) })
-	slices.SortFunc(changed, compareSeries)
+	stable.Sort(out, func(a, b *window) int { return compareSeries(a.key, b.key) })
+	stable.Sort(changed, compareSeries)
 	return Windows{series: out}, changed
 }
 
 func (x *window) with(counts []backend.Count) *window {
-	slices.SortStableFunc(counts, func(a, b backend.Count) int { return a.At.Compare(b.At) })
+	stable.Sort(counts, func(a, b backend.Count) int { return a.At.Compare(b.At) })
 	next := &window{key: x.key, pts: x.pts, sample: x.sample}
 	for _, c := range counts {
 		at := c.At.UnixMilli()

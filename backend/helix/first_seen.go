@@ -2,11 +2,11 @@ package helix
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -57,7 +57,7 @@ func (s *Source) markWork(r *backend.Reading) {
 		}
 		out = append(out, backend.Bookmark{File: mark, Sizes: []backend.SizeAt{{At: x.first}}})
 	}
-	slices.SortFunc(out, func(a, b backend.Bookmark) int {
+	stable.Sort(out, func(a, b backend.Bookmark) int {
 		return cmp.Or(a.Sizes[0].At.Compare(b.Sizes[0].At), cmp.Compare(a.File, b.File))
 	})
 	r.Bookmarks = append(r.Bookmarks, out[:min(len(out), mostMarks)]...)

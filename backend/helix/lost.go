@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // lose takes in sessions that a whole list no longer names. When these are suspiciously many, their own routes are asked
@@ -77,7 +78,7 @@ func (s *Source) dueLost() []*tracked {
 			out = append(out, t)
 		}
 	}
-	slices.SortFunc(out, func(a, b *tracked) int { return cmp.Or(a.asked.Compare(b.asked), a.id.Compare(b.id)) })
+	stable.Sort(out, func(a, b *tracked) int { return cmp.Or(a.asked.Compare(b.asked), a.id.Compare(b.id)) })
 	return s.fewLeft(out)
 }
 
@@ -97,7 +98,7 @@ func (s *Source) addLost(r *backend.Reading) {
 	for id := range s.lost {
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, backend.ID.Compare)
+	stable.Sort(ids, backend.ID.Compare)
 	s.attention.Lock()
 	alerting := s.alerting
 	s.attention.Unlock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // tracked is one session of the per-session mode.
@@ -135,10 +136,10 @@ func (s *Source) plan() []*tracked {
 			rest = append(rest, o)
 		}
 	}
-	slices.SortFunc(first, func(a, b dueSession) int {
+	stable.Sort(first, func(a, b dueSession) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), a.due.Compare(b.due), a.t.id.Compare(b.t.id))
 	})
-	slices.SortFunc(rest, func(a, b dueSession) int { // a session that was never asked is due since the zero time
+	stable.Sort(rest, func(a, b dueSession) int { // a session that was never asked is due since the zero time
 		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.class, b.class), cmp.Compare(a.turn, b.turn), a.t.id.Compare(b.t.id))
 	})
 	out := make([]*tracked, 0, len(first)+len(rest))

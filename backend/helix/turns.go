@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -75,7 +76,7 @@ func (s *Source) tellTurns(r *backend.Reading, waiting int) {
 			line = append(line, place{u.place(t.id), !t.asked.IsZero()})
 		}
 	}
-	slices.SortFunc(line, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	stable.Sort(line, func(a, b place) int { return cmp.Compare(a.at, b.at) })
 	read := 0
 	for ; read < len(line) && line[read].read; read++ {
 		mark.Head = line[read].at + u.after + 1

@@ -2,9 +2,9 @@ package helix
 
 import (
 	"cmp"
-	"slices"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // unreadCount counts the sessions that cannot be read by kind of error.
@@ -44,7 +44,7 @@ func (c *unreadCount) fill(r *backend.Reading) {
 	for _, u := range c.kinds {
 		r.Unread = append(r.Unread, *u)
 	}
-	slices.SortFunc(r.Unread, func(a, b backend.Unread) int { return cmp.Compare(a.Kind, b.Kind) })
+	stable.Sort(r.Unread, func(a, b backend.Unread) int { return cmp.Compare(a.Kind, b.Kind) })
 }
 
 // countUnread counts the sessions of the per-session mode that cannot be read, entries of its list without a usable id among them. A 404 that is not the documented one counts

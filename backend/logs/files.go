@@ -14,6 +14,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/hostfs"
+	"sandglass/internal/stable"
 )
 
 // files tails the regular files that match globs, through renames, truncation and copies.
@@ -104,7 +105,7 @@ func (f *files) paths(now time.Time) []string {
 			age[p] = info.ModTime()
 		}
 	}
-	slices.SortStableFunc(all, func(a, b string) int { return age[b].Compare(age[a]) })
+	stable.Sort(all, func(a, b string) int { return age[b].Compare(age[a]) })
 	f.problem(backend.ErrInvalid, strings.Join(f.globs, " "), now, "%d files match; only the %d newest are read", len(all), maxFiles)
 	return all[:maxFiles]
 }
@@ -194,7 +195,7 @@ func (f *files) sorted() []*tail {
 	for _, t := range f.tails {
 		all = append(all, t)
 	}
-	slices.SortFunc(all, func(a, b *tail) int {
+	stable.Sort(all, func(a, b *tail) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.id.Ino, b.id.Ino))
 	})
 	return all

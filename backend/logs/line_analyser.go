@@ -2,11 +2,11 @@ package logs
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // lineAnalyser turns lines into counts and events. It is used by one goroutine at a time.
@@ -390,7 +390,7 @@ func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 	r.Counts = a.tally.counts(a.source, now, func(b []byte) backend.Safe {
 		return a.cleaner.Clean(string(b), backend.MaxTextRunes).LogLine(sampleRunes)
 	})
-	slices.SortStableFunc(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
+	stable.Sort(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
 	r.Events, r.Reports = a.events, append(a.joins, a.reports...)
 	r.Memory = a.mems.take(a.source, now)
 	r.Load.Bytes = a.seen.bytes

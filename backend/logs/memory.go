@@ -3,10 +3,10 @@ package logs
 import (
 	"bytes"
 	"cmp"
-	"slices"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // maxProcesses bounds the pairs of a pattern and a session whose memory is followed; further sessions are taken together.
@@ -75,7 +75,7 @@ func (m *memoryReadings) take(source string, now time.Time) []backend.Memory {
 		x.Of.Session, _ = backend.NewID(cell.session) // empty: none
 		out = append(out, x)
 	}
-	slices.SortFunc(out, func(a, b backend.Memory) int {
+	stable.Sort(out, func(a, b backend.Memory) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Of.Name, b.Of.Name), a.Of.Session.Compare(b.Of.Session))
 	})
 	for name, at := range m.known {

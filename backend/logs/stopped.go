@@ -1,10 +1,10 @@
 package logs
 
 import (
-	"slices"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // lastWritten is where and in which poll the newest line of a session was read.
@@ -39,6 +39,6 @@ func (a *lineAnalyser) stopped(files int, now time.Time) []backend.ID {
 			out = append(out, id)
 		}
 	}
-	slices.SortFunc(out, backend.ID.Compare)
+	stable.Sort(out, backend.ID.Compare)
 	return out
 }

@@ -2,10 +2,10 @@ package logs
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // seriesKey is a backend.Series without what is the same for the whole source.
@@ -149,7 +149,7 @@ func (t *tally) counts(source string, now time.Time, clean func([]byte) backend.
 		}
 		s.buckets = nil
 	}
-	slices.SortFunc(out, func(a, b backend.Count) int {
+	stable.Sort(out, func(a, b backend.Count) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Series.Name, b.Series.Name),
 			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace), a.Series.Sandbox.Compare(b.Series.Sandbox), cmp.Compare(a.N, b.N))
 	})

@@ -11,6 +11,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/exporter"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 // restarts notices that processes behind the metrics started anew.
@@ -47,7 +48,7 @@ type restart struct {
 
 // changed puts restarts on the timeline: one by one while they are few, else in one line.
 func (s *source) changed(r *backend.Reading, began []restart) {
-	slices.SortFunc(began, func(a, b restart) int {
+	stable.Sort(began, func(a, b restart) int {
 		if c := a.at.Compare(b.at); c != 0 {
 			return c
 		}

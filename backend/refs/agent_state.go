@@ -4,12 +4,12 @@ import (
 	"math"
 	"net/url"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 // agentBackend is what is known of the session state of one kind of sandbox of the OpenAI Agents SDK (src/agents/sandbox/sandboxes
@@ -124,11 +124,11 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 			x.Labels = append(x.Labels, backend.Field{Name: clean.Clean(string(name), 80), Value: d.draw.member(string(name), v, nameRunes)})
 		}
 	}
-	slices.SortFunc(x.Labels, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+	stable.Sort(x.Labels, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	x.Env = d.variables(n)
 	if manifest, _ := find(n, "/manifest/entries"); kind == "blaxel" {
 		x.Drives = d.drives(manifest, x.Root.String(), x.Root.String(), 1)
-		slices.SortFunc(x.Drives, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+		stable.Sort(x.Drives, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
 	}
 	if of.timeouts {
 		var err error
@@ -185,7 +185,7 @@ func (d *decoder) variables(n wire.Node) []backend.AgentVariable {
 	for name, origin := range origins {
 		out = append(out, backend.AgentVariable{Name: d.s.deps.Cleaner.Clean(name, 80), Origin: origin})
 	}
-	slices.SortFunc(out, func(a, b backend.AgentVariable) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+	stable.Sort(out, func(a, b backend.AgentVariable) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	return out
 }
 

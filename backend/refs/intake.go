@@ -12,6 +12,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/hostfs"
 	"sandglass/backend/run"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -102,7 +103,7 @@ func (p *poll) list() []string {
 			age[path] = info.ModTime()
 		}
 	}
-	slices.SortStableFunc(all, func(a, b string) int { return age[b].Compare(age[a]) })
+	stable.Sort(all, func(a, b string) int { return age[b].Compare(age[a]) })
 	return all[:p.s.opts.MaxFiles]
 }
 

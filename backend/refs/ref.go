@@ -12,6 +12,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 const (
@@ -210,7 +211,7 @@ func (d *decoder) capabilities(n wire.Node) []backend.Safe {
 	if text, ok := v.Text(); ok {
 		add(text)
 	}
-	slices.SortFunc(out, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+	stable.Sort(out, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)
 }
 

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/hostfs"
+	"sandglass/internal/stable"
 )
 
 // maxProblems bounds the problems listed one by one.
@@ -61,7 +61,7 @@ func (p *poll) match() {
 	}
 	p.absent(here)
 	p.setAside()
-	slices.SortFunc(p.order, func(a, b *row) int { return a.key.Compare(b.key) })
+	stable.Sort(p.order, func(a, b *row) int { return a.key.Compare(b.key) })
 }
 
 // setAside remembers what a clean-up has set aside. It is walked like any other directory, after all others, for the
@@ -124,8 +124,8 @@ func (p *poll) absent(here map[backend.Key]bool) {
 			p.r.Ended = append(p.r.Ended, k)
 		}
 	}
-	slices.SortFunc(p.r.Stale, func(a, b backend.StaleMark) int { return a.Key.Compare(b.Key) })
-	slices.SortFunc(p.r.Ended, backend.Key.Compare)
+	stable.Sort(p.r.Stale, func(a, b backend.StaleMark) int { return a.Key.Compare(b.Key) })
+	stable.Sort(p.r.Ended, backend.Key.Compare)
 }
 
 // findUsers makes the pass over all processes.
@@ -189,7 +189,7 @@ func (p *poll) walks(ctx context.Context) {
 		if len(rows) == 0 {
 			continue
 		}
-		slices.SortStableFunc(rows, func(a, b *row) int {
+		stable.Sort(rows, func(a, b *row) int {
 			return cmp.Or(cmp.Compare(a.rank, b.rank), a.walked.Compare(b.walked))
 		})
 		jobs := p.jobs(rows)

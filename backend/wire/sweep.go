@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // SweepLimits bound the checks of a Sweep.
@@ -114,9 +115,9 @@ func (s *Sweep) Due(now time.Time, all []SweepSubject) []backend.ID {
 	age := func(a, b SweepSubject) int {
 		return cmp.Or(known[a.ID].age().Compare(known[b.ID].age()), a.ID.Compare(b.ID))
 	}
-	slices.SortFunc(due, age)
+	stable.Sort(due, age)
 	ranked := slices.Clone(due)
-	slices.SortStableFunc(ranked, func(a, b SweepSubject) int { return cmp.Compare(b.Rank, a.Rank) })
+	stable.Sort(ranked, func(a, b SweepSubject) int { return cmp.Compare(b.Rank, a.Rank) })
 	return s.take(now, ranked, due)
 }
 

@@ -2,12 +2,13 @@ package workdir
 
 import (
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/moby/moby/api/types/container"
 	mounts "github.com/moby/moby/api/types/mount"
+
+	"sandglass/internal/stable"
 )
 
 // Container is what an inspection says that matters here. All strings are raw.
@@ -76,7 +77,7 @@ func mountsOf(c container.InspectResponse) []Mount {
 		out = append(out, Mount{Kind: string(m.Type), Name: m.Name, Source: m.Source, Dest: dest, ReadOnly: !m.RW,
 			Anonymous: m.Type == mounts.TypeVolume && !named[dest] && madeUp(m.Name)})
 	}
-	slices.SortFunc(out, func(a, b Mount) int { return strings.Compare(a.Dest, b.Dest) })
+	stable.Sort(out, func(a, b Mount) int { return strings.Compare(a.Dest, b.Dest) })
 	return out
 }
 

@@ -7,9 +7,10 @@ import (
 	"compress/gzip"
 	"io"
 	"path"
-	"slices"
 	"strings"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // file is one entry of a sandbox's filesystem.
@@ -91,7 +92,7 @@ func (s *sandbox) list(dir string) []listed {
 			out = append(out, listed{path.Base(p), f})
 		}
 	}
-	slices.SortFunc(out, func(a, b listed) int { return cmp.Compare(a.name, b.name) })
+	stable.Sort(out, func(a, b listed) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 
@@ -105,7 +106,7 @@ func (s *sandbox) below(root string) []listed {
 			out = append(out, listed{path.Base(p), f})
 		}
 	}
-	slices.SortFunc(out, func(a, b listed) int { return cmp.Compare(a.name, b.name) })
+	stable.Sort(out, func(a, b listed) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 

@@ -2,8 +2,9 @@ package agentuity
 
 import (
 	"maps"
-	"slices"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // What a sandbox reports.
@@ -110,7 +111,7 @@ func (w *World) happen(s *sandbox, kind string, payload map[string]any, at time.
 		payload = map[string]any{}
 	}
 	s.events = append(s.events, event{w.id("evt", 24), kind, payload, at})
-	slices.SortStableFunc(s.events, func(a, b event) int { return a.at.Compare(b.at) })
+	stable.Sort(s.events, func(a, b event) int { return a.at.Compare(b.at) })
 }
 
 // suspend puts a sandbox to sleep at a time. A suspend without a checkpoint has no id of one.

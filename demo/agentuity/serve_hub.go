@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 func (s server) hubRoutes() {
@@ -60,7 +62,7 @@ func (s server) sessions(r *http.Request) (answer, *refusal) {
 			all = append(all, x)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *session) int { return b.active.Compare(a.active) })
+	stable.Sort(all, func(a, b *session) int { return b.active.Compare(a.active) })
 	rows, joins := []wireSession{}, []wireJoin{}
 	for _, x := range page(r, all) {
 		rows = append(rows, x.wire())

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"sandglass/internal/stable"
 )
 
 func (s server) sandboxRoutes() {
@@ -93,7 +95,7 @@ func order(all []*sandbox, r *http.Request) *refusal {
 		return &refusal{status: http.StatusBadRequest, message: "invalid sort field"}
 	}
 	down := q.Get("direction") != "asc"
-	slices.SortStableFunc(all, func(a, b *sandbox) int {
+	stable.Sort(all, func(a, b *sandbox) int {
 		n := cmp.Or(compare(a, b), cmp.Compare(a.id, b.id))
 		if down {
 			return -n

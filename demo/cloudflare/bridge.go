@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sandglass/internal/stable"
 )
 
 // BridgeOptions choose a bridge.
@@ -127,7 +129,7 @@ func (b *Bridge) Boxes() []Box {
 		c.Commands = slices.Clone(x.Commands)
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(x, y Box) int { return strings.Compare(x.ID, y.ID) })
+	stable.Sort(out, func(x, y Box) int { return strings.Compare(x.ID, y.ID) })
 	return out
 }
 

@@ -3,8 +3,9 @@ package find
 
 import (
 	"cmp"
-	"slices"
 	"strings"
+
+	"sandglass/internal/stable"
 )
 
 // Index holds names to search. It is built once, when the search begins, so that nothing moves while somebody types.
@@ -75,7 +76,7 @@ func (x *Index) Search(typed string, most int) (best []int, total int) {
 	}
 	for _, list := range of {
 		if len(words) > 0 {
-			slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(x.entries[a].name, x.entries[b].name) })
+			stable.Sort(list, func(a, b int) int { return cmp.Compare(x.entries[a].name, x.entries[b].name) })
 		}
 		best = append(best, list[:min(len(list), most-len(best))]...)
 	}

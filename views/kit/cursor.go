@@ -1,6 +1,10 @@
 package kit
 
-import "slices"
+import (
+	"slices"
+
+	"sandglass/internal/stable"
+)
 
 // Cursor returns the row under the cursor; ok is false when the cursor is on nothing.
 func (t *Table[K, R]) Cursor() (row R, key K, ok bool) {
@@ -139,7 +143,7 @@ func (t *Table[K, R]) MarkedKeys() (shown, hidden []K) {
 			hidden = append(hidden, k)
 		}
 	}
-	slices.SortFunc(hidden, t.rules.Compare)
+	stable.Sort(hidden, t.rules.Compare)
 	return shown, hidden
 }
 

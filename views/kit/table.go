@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"sandglass/internal/stable"
 )
 
 // Order is what a row is sorted by: by Num, then by Text; unknown values come last in either direction.
@@ -209,7 +211,7 @@ func (t *Table[K, R]) merge(fresh []*item[K, R]) {
 			live = append(live, it)
 		}
 	}
-	slices.SortFunc(live, t.compare)
+	stable.Sort(live, t.compare)
 	out := slices.Grow(t.spare[:0], len(t.all)+len(live))
 	j := 0
 	for _, it := range t.all {

@@ -2,10 +2,10 @@ package subjects
 
 import (
 	"cmp"
-	"slices"
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 	"sandglass/views"
 )
 
@@ -161,7 +161,7 @@ func NewAlertJSON(a *alerts.Alert, of *views.Snapshot) AlertJSON {
 
 // Trim orders the subjects, the worst first, and keeps to the bound.
 func (a *AlertJSON) Trim() {
-	slices.SortStableFunc(a.Subjects, func(x, y SubjectJSON) int {
+	stable.Sort(a.Subjects, func(x, y SubjectJSON) int {
 		return cmp.Or(cmp.Compare(StateOrder(x.State), StateOrder(y.State)), x.Since.Compare(y.Since.Time),
 			cmp.Compare(x.Kind, y.Kind), x.ID.Compare(y.ID))
 	})

@@ -1,13 +1,13 @@
 package subjects
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/theme"
@@ -51,7 +51,7 @@ func Plots(source string, f *views.Frame, w, h int) []string {
 		}
 		return 1
 	}
-	slices.SortStableFunc(shown, func(a, b fleet.Line) int { return latencyFirst(a) - latencyFirst(b) })
+	stable.Sort(shown, func(a, b fleet.Line) int { return latencyFirst(a) - latencyFirst(b) })
 	if len(shown) == 0 {
 		return []string{kit.NewLine(f.Theme, w).Put(theme.Dim, " nothing of this source is counted over time").String()}
 	}

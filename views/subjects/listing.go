@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 	"sandglass/views"
 )
 
@@ -87,7 +88,7 @@ func (s *Set[R]) sorted(ctx *views.Snapshot, column int, descending bool) []R {
 		cur.Row = r
 		all = append(all, keyed{cur.SortKey(column), r})
 	}
-	slices.SortStableFunc(all, func(a, b keyed) int {
+	stable.Sort(all, func(a, b keyed) int {
 		if c := a.key.Compare(b.key); descending && a.key.Unknown == b.key.Unknown {
 			return -c
 		} else {

@@ -8,6 +8,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 	"sandglass/views"
 	"sandglass/views/kit"
 )
@@ -211,7 +212,7 @@ func alike(a *alerts.Alert, c *views.Snapshot) []*alerts.Alert {
 			list = append(list, x)
 		}
 	}
-	slices.SortStableFunc(list, func(x, y *alerts.Alert) int { return began(x).Compare(began(y)) })
+	stable.Sort(list, func(x, y *alerts.Alert) int { return began(x).Compare(began(y)) })
 	return list
 }
 

@@ -2,11 +2,11 @@ package subjects
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 	"sandglass/views"
 )
 
@@ -35,7 +35,7 @@ func atTimes(a *alerts.Alert, c *views.Snapshot) []*alerts.Alert {
 	if len(all) == 1 || len(a.Subjects) != 1 {
 		return nil
 	}
-	slices.SortStableFunc(all, func(x, y *alerts.Alert) int { return began(x).Compare(began(y)) })
+	stable.Sort(all, func(x, y *alerts.Alert) int { return began(x).Compare(began(y)) })
 	if Onset(all[0], c.Now) == Onset(all[len(all)-1], c.Now) {
 		return nil
 	}

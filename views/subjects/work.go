@@ -9,6 +9,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 	"sandglass/views"
 	"sandglass/views/kit"
 )
@@ -108,7 +109,7 @@ func (w *writer) worksOf(head string, but backend.Key, of ...backend.Key) {
 	if len(all) == 0 {
 		return
 	}
-	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(b.order, a.order) })
+	stable.Sort(all, func(a, b piece) int { return cmp.Compare(b.order, a.order) })
 	w.Head(head)
 	for _, x := range all[:min(len(all), mostWork)] {
 		w.to(x.worker.EntityMeta().Key)

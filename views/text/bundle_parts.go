@@ -12,6 +12,7 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 	"sandglass/views"
 	"sandglass/views/subjects"
 )
@@ -219,7 +220,7 @@ func (e *evidence) timeline(p *page) {
 		}
 		rows = append(rows, timelineRow{x.At, []string{theirs, cell(x.Source), string(x.Kind) + " " + cell(x.Name), about, cell(x.Text.String())}})
 	}
-	slices.SortStableFunc(rows, func(a, b timelineRow) int { return a.at.Compare(b.at) })
+	stable.Sort(rows, func(a, b timelineRow) int { return a.at.Compare(b.at) })
 	for _, r := range rows {
 		p.text("| %s | %s |", utc(r.at), strings.Join(r.cells, " | "))
 	}

@@ -9,6 +9,7 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 	"sandglass/views"
 	"sandglass/views/subjects"
 )
@@ -85,7 +86,7 @@ func mergeAlerts(of *views.Snapshot) []subjects.AlertJSON {
 	for i := range merged {
 		merged[i].Trim()
 	}
-	slices.SortStableFunc(merged, func(a, b subjects.AlertJSON) int { // what was joined can be worse than each of its parts
+	stable.Sort(merged, func(a, b subjects.AlertJSON) int { // what was joined can be worse than each of its parts
 		return cmp.Or(cmp.Compare(subjects.StateOrder(a.State), subjects.StateOrder(b.State)), cmp.Compare(b.Severity.Rank(), a.Severity.Rank()))
 	})
 	return merged

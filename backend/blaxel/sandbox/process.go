@@ -3,13 +3,13 @@ package sandbox
 import (
 	"cmp"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
+	"sandglass/internal/stable"
 )
 
 // The server's words for the status of a process.
@@ -100,7 +100,7 @@ func ReadProcesses(body []byte) (all []Process, left int, err error) {
 			left++
 		}
 	}
-	slices.SortFunc(all, func(a, b Process) int {
+	stable.Sort(all, func(a, b Process) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(number(b.PID), number(a.PID)), cmp.Compare(a.Name, b.Name))
 	})
 	return all, left, nil
