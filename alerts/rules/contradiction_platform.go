@@ -35,7 +35,7 @@ const (
 
 // onPlatform reports whether a sandbox is one of a platform that tells what it does to it.
 func onPlatform(b *backend.Sandbox) bool {
-	return !onWorkers(b) && (!b.Region.IsEmpty() || !b.WorkAt.IsZero() || !b.LifecycleAt.IsZero())
+	return !onWorkers(b) && (!b.Region.IsEmpty() || !b.WorkAt.IsZero() || !b.LifecycleAt.IsZero() || b.Provider.String() == "blaxel")
 }
 
 // signals brings the signals of a sandbox up to date. It returns when they can change by themselves, zero: never.

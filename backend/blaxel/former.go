@@ -68,24 +68,30 @@ func (s *Source) recall(b *box, r *row) {
 	}
 }
 
-// bookmarks hands that to a later process. Those stay that are not simply deployed, and of them the oldest: how long they have been on
-// their way counts.
+// bookmarks hands that to a later process. Where there are too many, those stay that are on their way, and of them the oldest: how long
+// they have been so counts. Then come those that are deployed, and those that are over last.
 func (s *Source) bookmarks() []backend.Bookmark {
 	out := make([]backend.Bookmark, 0, len(s.boxes)+len(s.formers))
 	for id, b := range s.boxes {
-		if b.entity.Class != backend.SandboxExited {
-			f := former{b.status, b.state, b.since, b.created, b.fresh}
-			out = append(out, f.mark(id))
-		}
+		f := former{b.status, b.state, b.since, b.created, b.fresh}
+		out = append(out, f.mark(id))
 	}
 	for id, f := range s.formers { // not seen yet
 		out = append(out, f.mark(id))
 	}
 	stable.Sort(out, func(a, b backend.Bookmark) int {
-		if x, y := strings.HasPrefix(a.File, "DEPLOYED "), strings.HasPrefix(b.File, "DEPLOYED "); x != y {
-			return map[bool]int{true: 1, false: -1}[x]
-		}
-		return cmp.Or(a.Sizes[0].At.Compare(b.Sizes[0].At), strings.Compare(a.File, b.File))
+		return cmp.Or(settled(a.File)-settled(b.File), a.Sizes[0].At.Compare(b.Sizes[0].At), strings.Compare(a.File, b.File))
 	})
 	return out[:min(len(out), maxMarks)]
+}
+
+// settled is 0 for a mark of a sandbox that is on its way, 1 of one that is deployed, 2 of one that is over.
+func settled(mark string) int {
+	switch status, _, _ := strings.Cut(mark, " "); status {
+	case "DEPLOYED":
+		return 1
+	case "TERMINATED":
+		return 2
+	}
+	return 0
 }

@@ -245,19 +245,19 @@ func TestALaterProcessGoesOn(t *testing.T) {
 		w.src.Resume(marks)
 		return w.poll()
 	}
-	w.set("/sandboxes", page("", one("a", "DELETING", day, ""), one("b", "DEPLOYED", day, `,"state":"RUNNING"`), one("c", "DEPLOYED", day, `,"state":"RUNNING"`), one("gone", "DEPLOYED", day, "")))
+	w.set("/sandboxes", page("", one("a", "DELETING", day, ""), one("over", "TERMINATED", day, ""), one("b", "DEPLOYED", day, `,"state":"RUNNING"`), one("c", "DEPLOYED", day, `,"state":"RUNNING"`), one("gone", "DEPLOYED", day, "")))
 	w.poll()
 	first := w.clock.Now()
 	w.clock.Add(time.Minute)
 	w.setFunc("/sandboxes", func(url.Values) reply {
 		if w.clock.Now().Sub(first) < time.Hour {
-			return page("", one("a", "DELETING", day, ""), one("b", "DEPLOYED", day, `,"state":"RUNNING"`), one("c", "DEPLOYED", day, `,"state":"RUNNING"`), one("gone", "DEPLOYED", day, ""))
+			return page("", one("a", "DELETING", day, ""), one("over", "TERMINATED", day, ""), one("b", "DEPLOYED", day, `,"state":"RUNNING"`), one("c", "DEPLOYED", day, `,"state":"RUNNING"`), one("gone", "DEPLOYED", day, ""))
 		}
-		return page("", one("a", "DELETING", day, ""), one("b", "DEPLOYED", day, `,"state":"STANDBY"`), one("c", "DEPLOYED", "2026-11-21T07:30:00Z", `,"state":"RUNNING"`))
+		return page("", one("a", "DELETING", day, ""), one("over", "TERMINATED", day, ""), one("b", "DEPLOYED", day, `,"state":"STANDBY"`), one("c", "DEPLOYED", "2026-11-21T07:30:00Z", `,"state":"RUNNING"`))
 	})
 	r := next()
 	now := w.clock.Now()
-	for name, since := range map[string]time.Time{"a": first.Add(-time.Second), "b": now, "c": now} {
+	for name, since := range map[string]time.Time{"a": first.Add(-time.Second), "over": first.Add(-time.Second), "b": now, "c": now} {
 		if b := sandboxOf(t, r, name); !b.KnownSince.Equal(since) {
 			t.Errorf("%s has its words since %v, want %v", name, b.KnownSince, since)
 		}
@@ -272,8 +272,12 @@ func TestALaterProcessGoesOn(t *testing.T) {
 	if b := sandboxOf(t, next(), "c"); !b.FreshAt.Equal(made.Add(-time.Second)) || !b.KnownSince.Equal(now.Add(-time.Second)) {
 		t.Errorf("a third process: fresh at %v, known since %v", b.FreshAt, b.KnownSince)
 	}
-	if marks := w.poll().Bookmarks; len(marks) != 3 {
+	marks := w.poll().Bookmarks
+	if len(marks) != 4 {
 		t.Errorf("what no list names is kept: %v", marks)
+	}
+	if len(marks) > 0 && (!strings.HasPrefix(marks[0].File, "DELETING ") || !strings.HasPrefix(marks[len(marks)-1].File, "TERMINATED ")) {
+		t.Errorf("what is over comes before what is on its way: %v", marks)
 	}
 }
 

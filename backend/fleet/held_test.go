@@ -140,6 +140,21 @@ func TestHeldSessionsEndByTheWordOfAnother(t *testing.T) {
 	}
 }
 
+// Who says of a sandbox that it is gone: an engine of a container, a control plane of what a platform of cloud sandboxes has.
+func TestWhoSaysThatASandboxIsGone(t *testing.T) {
+	for kind, want := range map[string]string{"docker": "its engine says that it was removed", "blaxel": "its control plane says that it is gone"} {
+		f := newListFleet("box")
+		box := backend.Key{Kind: backend.KindSandbox, Source: "box", ID: backend.MustID("c")}
+		f.poll("box", 0, func(r *backend.Reading) {
+			r.Kind, r.Sandboxes = kind, []*backend.Sandbox{{Meta: backend.Meta{Key: box}}}
+		})
+		st := f.poll("box", time.Second, func(r *backend.Reading) { r.Kind, r.Ended = kind, []backend.Key{box} })
+		if len(st.Delta.Gone) != 1 || st.Delta.Gone[0].Why.String() != want {
+			t.Errorf("%s: %v, want %s", kind, st.Delta.Gone, want)
+		}
+	}
+}
+
 // A list that loses only sessions which are known to be over was tidied up.
 func TestAListThatIsTidiedUpIsNotSuspect(t *testing.T) {
 	f := newListFleet("h")

@@ -107,7 +107,7 @@ func (s *store) apply(r *backend.Reading) {
 	}
 	for _, k := range r.Ended {
 		s.noteEnd(k)
-		s.drop(k, endedWhy(k.Kind), r.At)
+		s.drop(k, endedWhy(k.Kind, r.Kind), r.At)
 	}
 	s.closeScopes(r)
 	s.dropParts(r.Source, r.At)
@@ -122,12 +122,16 @@ func (s *store) apply(r *backend.Reading) {
 	s.tellStatuses(r)
 }
 
-// endedWhy is what the owner of an entity says of its end: an engine tells of a container and not of its session.
-func endedWhy(k backend.Kind) backend.Safe {
-	if k == backend.KindSandbox {
-		return backend.Text("its engine says that it was removed")
+// endedWhy is what the owner of an entity says of its end: an engine, or the control plane of a platform of cloud sandboxes, tells of a
+// sandbox and not of its session.
+func endedWhy(k backend.Kind, source string) backend.Safe {
+	switch {
+	case k != backend.KindSandbox:
+		return backend.Text("its owner says that it ended")
+	case source != "" && source != "docker":
+		return backend.Text("its control plane says that it is gone")
 	}
-	return backend.Text("its owner says that it ended")
+	return backend.Text("its engine says that it was removed")
 }
 
 // kills counts the sandboxes that ran out of memory, as events tell.

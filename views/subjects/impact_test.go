@@ -191,6 +191,18 @@ func TestImpactOfAContradiction(t *testing.T) {
 	}
 }
 
+// What answers after its end is not told to be at rest.
+func TestImpactOfASandboxThatAnswersAfterItsEnd(t *testing.T) {
+	key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
+	b := &backend.Sandbox{Meta: backend.Meta{Key: key}, Class: backend.SandboxExited, Reported: backend.Text("TERMINATED")}
+	c := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b)}, nil)
+	a := &alerts.Alert{Rule: "contradiction", Source: "a", State: alerts.StateFiring, SubjectCount: 1, Subjects: []alerts.Subject{{Key: key}},
+		Cause: backend.Text("reported TERMINATED, but / of it was listed since")}
+	if got, want := impact(a, c), `it answers: it may run on, and be billed; a still says "TERMINATED"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // What only an agent's log says is told as its word.
 func TestImpactOfAnAgentsLine(t *testing.T) {
 	key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
