@@ -12,6 +12,10 @@ import (
 const (
 	// minBuild is the shortest time between two States: at most 4 a second. Only the first Answer of a source does not wait.
 	minBuild = 250 * time.Millisecond
+	// A large fleet rests restShare times as long as its last State took, at most longestRest: what many sources told
+	// meanwhile is folded at once.
+	restShare   = 100
+	longestRest = 2 * time.Second
 	// heartbeat is the longest time between two States, so that ages and clocks move when nothing is read.
 	heartbeat = time.Second
 )
@@ -127,12 +131,12 @@ func (f *Fleet) Run(ctx context.Context) {
 			p.run(ctx, f.submit)
 		})
 	}
-	f.build()
-	for ctx.Err() == nil {
-		if !f.waitForWork(ctx) {
+	for {
+		began := f.opt.Mono()
+		f.build()
+		if !f.waitForWork(ctx, max(minBuild, min(restShare*(f.opt.Mono()-began), longestRest))) {
 			break
 		}
-		f.build()
 	}
 	wg.Wait()
 	for _, p := range f.pollers {
@@ -166,9 +170,9 @@ func (f *Fleet) RunFor(ctx context.Context, while, longest time.Duration) {
 	f.Run(ctx)
 }
 
-// waitForWork returns when a State is due, false when ctx ended.
-func (f *Fleet) waitForWork(ctx context.Context) bool {
-	pause := time.NewTimer(minBuild)
+// waitForWork returns when a State is due, after a rest, false when ctx ended.
+func (f *Fleet) waitForWork(ctx context.Context, rest time.Duration) bool {
+	pause := time.NewTimer(rest)
 	defer pause.Stop()
 	select {
 	case <-ctx.Done():
@@ -177,7 +181,7 @@ func (f *Fleet) waitForWork(ctx context.Context) bool {
 		return true
 	case <-pause.C:
 	}
-	beat := time.NewTimer(heartbeat - minBuild)
+	beat := time.NewTimer(max(0, heartbeat-rest))
 	defer beat.Stop()
 	select {
 	case <-ctx.Done():

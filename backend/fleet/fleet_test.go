@@ -155,6 +155,27 @@ func TestStatesAreAtMostFourASecond(t *testing.T) {
 	}, s)
 }
 
+func TestSlowStatesRestLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		states := 0
+		f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil),
+			OnState: func(*State) { states++; time.Sleep(15 * time.Millisecond) }})
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		go func() {
+			for ctx.Err() == nil {
+				f.submit(backend.Answer{Source: "s", Reading: &backend.Reading{Source: "s", At: time.Now()}})
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+		f.Run(ctx)
+		if n := states; n < 75 || n > 85 {
+			t.Errorf("%d States of 15 ms in two minutes of a flood, want one each 1.515 s", n)
+		}
+	})
+}
+
 func TestDownSourceLeavesItsRowsStale(t *testing.T) {
 	s := &scripted{id: "h", do: func(_ context.Context, n int) (backend.Reading, error) {
 		if n > 1 {
