@@ -141,6 +141,9 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 	}
 	done, err := r.do(ctx, effect, t)
 	if len(done.Observed) > 0 {
+		if r.ability.Spec.Verb == Repair && err == nil {
+			markRepaired(done.Observed)
+		}
 		if o, ok := r.control.opt.Feed.(Observer); ok {
 			o.Observe(t.Key, done.Observed)
 		}

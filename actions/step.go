@@ -107,3 +107,12 @@ func Concluded(found []backend.Verdict) (Done, error) {
 	}
 	return done, nil
 }
+
+// markRepaired marks what a repair proved to work.
+func markRepaired(found []backend.Verdict) {
+	for i := range found {
+		if v := &found[i]; v.Outcome == backend.OutcomeOK && !v.Passive {
+			v.Repaired = v.At
+		}
+	}
+}

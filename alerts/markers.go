@@ -24,7 +24,7 @@ type marker struct {
 	Source string       `json:"source,omitempty"`
 	Name   string       `json:"name,omitempty"`
 	Text   backend.Safe `json:"text"`
-	// Ours says that this program did it: what people do after an alert began is no cause of it.
+	// Ours says that this program did it: what people do after an alert began is no cause of it, and a repair never is.
 	Ours bool `json:"ours,omitempty"`
 	// Subject is the sandbox that alone changed, if it was one.
 	Subject backend.Key `json:"subject,omitzero"`
@@ -77,7 +77,7 @@ func (ev *evaluation) changesNear(source, via string, subjects []Subject, onset 
 
 	var all []*cluster
 	for _, m := range ev.next.markers {
-		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !ev.concerns(m.Source, source, via) || m.Ours && m.At.After(onset) && !open(m.At) || elsewhere(m.Subject, subjects) {
+		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !ev.concerns(m.Source, source, via) || m.Ours && (m.Name == "repair" || m.At.After(onset) && !open(m.At)) || elsewhere(m.Subject, subjects) {
 			continue
 		}
 		i := slices.IndexFunc(all, func(c *cluster) bool { return c.Source == m.Source && c.Name == m.Name })

@@ -174,14 +174,17 @@ func TestAChangeOfOneSandboxIsNotNamedForOthers(t *testing.T) {
 	}
 }
 
-// What people do about an alert is no cause of it, and neither is a look at a sandbox.
+// What people do about an alert is no cause of it, and neither is a look at a sandbox or a repair before it began anew.
 func TestOwnActionsAfterTheOnsetAreNotNamed(t *testing.T) {
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	ev := &evaluation{env: Env{}, st: &fleet.State{}, next: &memory{markers: []marker{
-		{At: at.Add(-20 * time.Second), Name: "pause", Text: backend.Text("pause accepted"), Ours: true},
+		{At: at.Add(-20 * time.Second), Name: "pause", Text: backend.Text("pause accepted"), Ours: true}, {At: at.Add(-time.Second), Name: "repair", Text: backend.Text("repair verified"), Ours: true},
 		{At: at.Add(30 * time.Second), Name: "repair", Text: backend.Text("repair of 1 begun"), Ours: true}, {At: at.Add(40 * time.Second), Name: "start", Text: backend.Text("rollout")}}}}
 	if got, want := texts(ev.changesNear("s", "", nil, at, Bounds{Earliest: at.Add(-time.Second), Latest: at})), "began 20s after: pause accepted; 40s after it began: rollout"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if got := texts(ev.changesNear("s", "", nil, at, Bounds{Latest: at})); strings.Contains(got, "repair") {
+		t.Errorf("an onset whose earliest time is not known: %q", got)
 	}
 	tl := &timeline{}
 	for _, verb := range []string{"probe", "prove", "repair"} {

@@ -69,3 +69,13 @@ func LinkedRoot(b *Sandbox) string {
 	to, _, _ := strings.Cut(rest, ", ")
 	return to
 }
+
+// sdkImage is the image of the sandbox SDK itself, whose tag is the version of the SDK.
+var sdkImage = regexp.MustCompile(`(?:^|/)cloudflare/sandbox:v?(\d{1,4})\.(\d{1,4})(?:\.\d|$)`)
+
+// SDKPinned reports whether an image is that of a sandbox SDK from 0.9.0 on: its control server outlives the removal of its own
+// directory, and its commands begin in a linked one. Of an image with another name nothing is known, and it is false.
+func SDKPinned(image string) bool {
+	m := sdkImage.FindStringSubmatch(image)
+	return m != nil && (m[1] != "0" || len(m[2]) > 1 || m[2] == "9")
+}

@@ -102,6 +102,8 @@ type Verdict struct {
 	LastOK time.Time `json:"last_ok,omitzero"`
 	// LastFailed is when an action last found the plane failing; zero: not recorded. The merge fills it.
 	LastFailed time.Time `json:"last_failed,omitzero"`
+	// Repaired is when a repair last proved the plane to work; zero: not recorded. The merge keeps the newest.
+	Repaired time.Time `json:"repaired,omitzero"`
 	// Inside is what a probe read in the sandbox, of the control plane only. It is never changed.
 	Inside *Inside `json:"inside,omitempty"`
 	// Past says that the sandbox was started or made again since: it was found in its former life. The fold fills it.
@@ -190,18 +192,21 @@ func MergeVerdicts(lists ...[]Verdict) []Verdict {
 					best, found = v, true
 					continue
 				}
-				last, failed, order := v.LastOK, v.LastFailed, v.over(&best)
+				last, failed, repaired, order := v.LastOK, v.LastFailed, v.Repaired, v.over(&best)
 				if best.LastOK.After(last) {
 					last = best.LastOK
 				}
 				if best.LastFailed.After(failed) {
 					failed = best.LastFailed
 				}
+				if best.Repaired.After(repaired) {
+					repaired = best.Repaired
+				}
 				past := v.Past && order >= 0 || best.Past && order <= 0
 				if order > 0 {
 					best = v
 				}
-				best.LastOK, best.LastFailed, best.Past = last, failed, past
+				best.LastOK, best.LastFailed, best.Repaired, best.Past = last, failed, repaired, past
 			}
 		}
 		if found {

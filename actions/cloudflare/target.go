@@ -76,6 +76,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox) {
 		} else {
 			c.Notes = append(c.Notes, backend.Text("sessions that are open stay in the removed directory: cd /workspace there, or begin a new one"))
 		}
+		c.Notes = append(c.Notes, backend.Text("it does not cure commands of the agent that end with \""+backend.MarkNotStarted+"\" afterwards: then the directory of the control server is gone too, and destroying it is what helps"))
 	}
 	if runs == runsUnknown && l.verb != actions.Stop {
 		c.Notes = append(c.Notes, backend.Text("nothing says that it runs: where it does not, the first request starts a new, empty container, which is billed"))

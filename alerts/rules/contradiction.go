@@ -54,6 +54,9 @@ type contradictionNote struct {
 	Down      string     `json:"down,omitempty"`   // how a container came to run no more, see downTexts
 	Onset     time.Time  `json:"onset,omitzero"`   // steady: when it did; of an incident: the onset of its first member
 	Last      time.Time  `json:"last,omitzero"`    // of an incident: the onset of its last member
+	// Agent is how its agent's lines began, Mend when a fault was proved to be gone.
+	Agent *agentOnset `json:"agent,omitempty"`
+	Mend  *mend       `json:"mend,omitempty"`
 }
 
 // failedPlane is the failure of one plane. Its times are ours, as they were read.
@@ -152,7 +155,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {
 		v.Recheck = latestOf(v.Recheck, next)
-		if !n.Odd.IsZero() || !next.IsZero() {
+		if !n.Odd.IsZero() || !next.IsZero() || n.Mend != nil {
 			v.Note = alerts.NoteOf(&n)
 		}
 	}
@@ -178,9 +181,7 @@ func (n *contradictionNote) observe(b *backend.Sandbox) {
 			n.Failed = slices.Delete(n.Failed, i, i+1)
 		case v.Outcome != backend.OutcomeFailed || v.Past || !counts(&v) || i < 0 && !reportedLive(b):
 		case i < 0:
-			if len(n.Failed) == 0 || v.First().Before(n.Began) {
-				n.Began, n.Worked = v.First(), v.LastOK
-			}
+			n.begins(len(n.Failed) == 0, v.First(), v.LastOK)
 			n.Failed = append(n.Failed, failedPlane{Plane: v.Plane, Kind: v.Kind, What: v.What, At: v.At, Times: 1, Ran: !v.Passive})
 		case v.At.After(n.Failed[i].At):
 			f := &n.Failed[i]
@@ -312,7 +313,12 @@ func (n *contradictionNote) ranked() []failedPlane {
 }
 
 // fault is what sandboxes with the same failure have in common.
-func (f *failedPlane) fault() string { return cmp.Or(string(f.Kind), string(f.Plane)) }
+func (f *failedPlane) fault() string {
+	if f.Plane == signalAgent { // lines of logs alone do not tell which case it is, and what was observed elsewhere is no proof of it
+		return string(f.Plane)
+	}
+	return cmp.Or(string(f.Kind), string(f.Plane))
+}
 
 // verdict is what all contradictions about a sandbox have in common. Its fingerprint is the subject's, so that new facts
 // keep the alert.

@@ -27,16 +27,60 @@ func namesBox(x *backend.Report, b *backend.Sandbox) bool {
 	return x.Sandbox == b.Key.ID || x.Sandbox == b.BridgeID || x.Sandbox.Raw() == b.Name.String()
 }
 
-// unstarted are the lines of commands that could not begin in a sandbox, since the newest thing that proves that one can: a later
-// line of the same session, a start of the container, or a probe after which a fault that an action had found is gone. A probe that
-// only finds commands to run proves nothing: they run as well where the directory of the control server is gone.
-func unstarted(env *alerts.Env, b *backend.Sandbox) []backend.Report {
-	ran := map[backend.ID]time.Time{}
-	o, _ := b.Proved()
-	works := env.Time(&b.Meta, b.StartedAt)
-	if v, is := o.Of(backend.PlaneExec); is && mended(&v) && env.Ours(v.At).After(works) && backend.LinkedRoot(b) == "" {
-		works = env.Ours(v.At) // a probe's commands begin in a linked root also where those of a session do not
+// agentOnset is what an agent's log told of the beginning of a failure: a later reading may not hold it any more. Its times are ours,
+// as they were read.
+type agentOnset struct {
+	First     time.Time    `json:"first"`            // the first line of a command that could not begin
+	Good      time.Time    `json:"good,omitzero"`    // the newest command that ran before it
+	Changed   backend.Safe `json:"changed,omitzero"` // what removed, moved or linked the working directory in between, ChangedAt
+	ChangedAt time.Time    `json:"changed_at,omitzero"`
+	Source    string       `json:"source,omitempty"` // of the newest of these
+}
+
+// join takes over what a line tells of the beginning.
+func (a *agentOnset) join(x *backend.Report) {
+	if a.First.IsZero() || x.At.Before(a.First) {
+		a.First = x.At
 	}
+	if x.GoodAt.After(a.Good) && !x.GoodAt.After(a.First) {
+		a.Good = x.GoodAt
+	}
+	if !x.Changed.IsEmpty() && x.ChangedAt.After(a.ChangedAt) {
+		a.Changed, a.ChangedAt = x.Changed, x.ChangedAt
+	}
+	a.Source = x.Source
+}
+
+// mend is when a fault that an action had found was first proved to be gone.
+type mend struct {
+	Of time.Time `json:"of"` // when the fault was last found
+	At time.Time `json:"at"`
+}
+
+// mendedAt is when commands were first proved to run after a fault that an action had found: by a repair, else by the first look
+// after it. Later looks prove nothing more: a probe's commands begin where those of a session do not. Zero: there was none, or
+// a probe's commands begin in a linked directory where those of a session do not.
+func (n *contradictionNote) mendedAt(b *backend.Sandbox) time.Time {
+	o, _ := b.Proved()
+	v, is := o.Of(backend.PlaneExec)
+	if !is || !mended(&v) || backend.LinkedRoot(b) != "" {
+		return time.Time{}
+	}
+	if v.Repaired.After(v.LastFailed) {
+		return v.Repaired
+	}
+	if n.Mend == nil || !n.Mend.Of.Equal(v.LastFailed) {
+		n.Mend = &mend{v.LastFailed, v.At}
+	}
+	return n.Mend.At
+}
+
+// unstarted are the lines of commands that could not begin in a sandbox, since the newest thing that proves that one can: a later
+// line of the same session, a start of the container, or the proof that a fault which an action had found is gone. A probe that
+// only finds commands to run proves nothing: they run as well where the directory of the control server is gone.
+func unstarted(env *alerts.Env, b *backend.Sandbox, gone time.Time) []backend.Report {
+	ran := map[backend.ID]time.Time{}
+	works := latestOf(env.Time(&b.Meta, b.StartedAt), env.Ours(gone))
 	var out []backend.Report
 	for _, x := range reportsOf(env, b) {
 		switch {
@@ -50,63 +94,98 @@ func unstarted(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 }
 
 // agentSignal raises the lines of an agent's log that say that no command begins in its sandbox. They do not tell why: a second
-// fact does, such as a command in that log which removed the working directory before. was is what failed before.
+// fact does, such as a command in that log which removed the working directory before, or a repair of it after which they go on.
+// was is what failed before.
 func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *contradictionNote, was []failedPlane) (next time.Time) {
 	if b.Class.Ended() {
 		return next
 	}
+	gone := n.mendedAt(b)
+	over := func(f failedPlane) bool { return f.Plane == signalAgent && ranSince(b, reportsOf(env, b), f.At, gone) }
+	if was = slices.DeleteFunc(was, over); !slices.ContainsFunc(was, func(f failedPlane) bool { return f.Plane == signalAgent }) {
+		n.Agent = nil // what comes now is another failure
+	}
 	i := slices.IndexFunc(was, func(f failedPlane) bool { return f.Plane == signalAgent })
-	lines := unstarted(env, b)
+	lines := unstarted(env, b, gone)
 	if len(lines) == 0 {
-		if i < 0 || !env.Display(env.Now).Before(was[i].Until) || ranSince(b, reportsOf(env, b), was[i].At) {
+		if i < 0 || !env.Display(env.Now).Before(was[i].Until) {
 			return next
 		}
 		n.Failed = append(n.Failed, was[i]) // a process before this one read them
 		return env.Ours(was[i].Until)
 	}
-	first, newest := lines[0], lines[len(lines)-1]
+	began := agentOnset{}
+	if n.Agent != nil {
+		began = *n.Agent
+	}
+	for j := range lines {
+		began.join(&lines[j])
+	}
+	n.Agent = &began
+	newest := lines[len(lines)-1]
 	until := env.Ours(newest.At).Add(backend.ReportsFor)
 	f := failedPlane{Plane: signalAgent, At: newest.At, Times: 1, Until: env.Display(until), What: backend.Text("no command begins in it, its agent's log says")}
 	if i >= 0 {
 		f.First = was[i].First
 	}
-	o, _ := b.Proved()
-	plain, _ := o.Of(backend.PlaneExec)
-	if to := backend.LinkedRoot(b); to != "" {
-		f.Named, f.What = true, backend.Textf("no command begins in it, and its working directory is a link to %s", backend.Clean(to, 120))
-	} else if plainRan(b) {
-		f.What = backend.Text("no command begins in it, its agent's log says, although a probe's command ran")
-	}
-	for _, x := range lines {
-		if !x.Changed.IsEmpty() && !(plain.Outcome == backend.OutcomeOK && plain.At.After(x.ChangedAt)) { // a probe found it there since
-			f.Kind = backend.FailWorkDirMissing
-			f.What = backend.Textf("no command begins in it since its working directory was changed: %s", backend.Clean(x.Changed.String(), 120))
-		}
-	}
-	if len(was) == 0 || first.At.Before(n.Began) {
-		n.Began, n.Worked = first.At, first.GoodAt
-	}
+	n.named(env, b, gone, &f)
+	n.begins(len(was) == 0, began.First, began.Good)
 	n.Failed = append(n.Failed, f)
 	return until
 }
 
-// ranSince reports whether a line or a probe shows a command that ran in a sandbox after a time.
-func ranSince(b *backend.Sandbox, said []backend.Report, at time.Time) bool {
+// named says what stands beside the lines of an agent, if anything does.
+func (n *contradictionNote) named(env *alerts.Env, b *backend.Sandbox, gone time.Time, f *failedPlane) {
 	o, _ := b.Proved()
-	v, is := o.Of(backend.PlaneExec)
-	return is && mended(&v) && v.At.After(at) && backend.LinkedRoot(b) == "" || b.StartedAt.Or(time.Time{}).After(at) ||
+	plain, _ := o.Of(backend.PlaneExec)
+	switch to := backend.LinkedRoot(b); {
+	case to != "" && !backend.SDKPinned(b.Image.String()):
+		f.Named, f.What = true, backend.Textf("no command begins in it, and its working directory is a link to %s", backend.Clean(to, 120))
+	case repaired(&plain, gone):
+		f.Named, f.What = true, backend.Textf("no command begins in it after its repair at %s, its agent's log says", env.Clock(env.Ours(gone)))
+	case plainRan(b):
+		f.What = backend.Text("no command begins in it, its agent's log says, although a probe's command ran")
+	}
+	x := n.Agent
+	if !x.Changed.IsEmpty() && !(plain.Outcome == backend.OutcomeOK && plain.At.After(x.ChangedAt)) { // a probe found it there since
+		f.Kind = backend.FailWorkDirMissing
+		f.What = backend.Textf("no command begins in it since its working directory was changed: %s", backend.Clean(x.Changed.String(), 120))
+	}
+}
+
+// begins moves the onset to a failure that began before it, or to the first one. A time at which it worked stays while it lies before.
+func (n *contradictionNote) begins(first bool, at, worked time.Time) {
+	switch {
+	case first:
+		n.Began, n.Worked = at, worked
+	case at.Before(n.Began):
+		if n.Worked.Before(at) && n.Worked.After(worked) {
+			worked = n.Worked
+		}
+		n.Began, n.Worked = at, worked
+	case worked.After(n.Worked) && worked.Before(n.Began):
+		n.Worked = worked
+	}
+}
+
+// ranSince reports whether a line or a look shows a command that ran in a sandbox after a time. gone is when a fault was proved to
+// be gone.
+func ranSince(b *backend.Sandbox, said []backend.Report, at, gone time.Time) bool {
+	return gone.After(at) || b.StartedAt.Or(time.Time{}).After(at) ||
 		slices.ContainsFunc(said, func(x backend.Report) bool { return x.Kind == backend.ReportCommandRan && x.At.After(at) })
 }
 
 // agentEvidence is what its agent's log says of commands that could not begin: how many, since when, and what came before.
-func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
-	lines := unstarted(env, b)
-	if len(lines) == 0 {
+func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []alerts.Evidence {
+	note := *n // evidence changes nothing
+	gone := note.mendedAt(b)
+	lines := unstarted(env, b, gone)
+	if len(lines) == 0 || n.Agent == nil {
 		return nil
 	}
-	first, newest := lines[0], lines[len(lines)-1]
+	newest, began := lines[len(lines)-1], n.Agent
 	text := backend.Textf("log: %s in session %s could not begin since %s", backend.Counted(len(lines), "command", "commands"),
-		newest.Session.Safe(), env.Clock(env.Ours(first.At)))
+		newest.Session.Safe(), env.Clock(env.Ours(began.First)))
 	if !newest.Command.IsEmpty() {
 		text = backend.Textf("%s, the newest: %s", text, backend.Clean(newest.Command.String(), 120))
 	}
@@ -114,16 +193,22 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 	o, _ := b.Proved()
 	if to := backend.LinkedRoot(b); to != "" {
 		v, _ := o.Of(backend.PlaneList)
-		out = append(out, alerts.Evidence{Text: backend.Textf("probe: /workspace is a link to %s, which can be listed: old images begin no command of a session there", backend.Clean(to, 160)), Source: b.Key.Source, At: v.At})
+		said := backend.Textf("probe: /workspace is a link to %s, which can be listed: old images begin no command of a session there", backend.Clean(to, 160))
+		if backend.SDKPinned(b.Image.String()) {
+			said = backend.Textf("probe: /workspace is a link to %s, which can be listed. Its image (%s) is none of the old ones that begin no command of a session there: the link does not explain it",
+				backend.Clean(to, 120), backend.Clean(b.Image.String(), 80))
+		}
+		out = append(out, alerts.Evidence{Text: said, Source: b.Key.Source, At: v.At})
+	} else if v, _ := o.Of(backend.PlaneExec); repaired(&v, gone) {
+		out = append(out, alerts.Evidence{Text: backend.Text("repair: plain commands run since then, and those of the agent do not begin all the same: what was repaired is not all that is wrong"), Source: b.Key.Source, At: gone})
 	} else if v, is := o.Of(backend.PlaneExec); is && v.Outcome == backend.OutcomeOK {
 		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
 	}
-	if !first.GoodAt.IsZero() {
-		out = append(out, alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(first.GoodAt))), Source: first.Source, At: first.GoodAt})
+	if !began.Good.IsZero() {
+		out = append(out, alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(began.Good))), Source: began.Source, At: began.Good})
 	}
-	if i := slices.IndexFunc(lines, func(x backend.Report) bool { return !x.Changed.IsEmpty() }); i >= 0 {
-		x := lines[i]
-		out = append(out, alerts.Evidence{Text: backend.Textf("log: before it, at %s, the agent ran: %s", env.Clock(env.Ours(x.ChangedAt)), backend.Clean(x.Changed.String(), 160)), Source: x.Source, At: x.ChangedAt})
+	if !began.Changed.IsEmpty() {
+		out = append(out, alerts.Evidence{Text: backend.Textf("log: before it, at %s, the agent ran: %s", env.Clock(env.Ours(began.ChangedAt)), backend.Clean(began.Changed.String(), 160)), Source: began.Source, At: began.ChangedAt})
 	}
 	return out
 }
@@ -131,6 +216,11 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 // mended reports whether a plane works in which an action found a fault before.
 func mended(v *backend.Verdict) bool {
 	return v.Outcome == backend.OutcomeOK && !v.LastFailed.IsZero()
+}
+
+// repaired reports whether a fault is gone since a repair.
+func repaired(v *backend.Verdict, gone time.Time) bool {
+	return !gone.IsZero() && v.Repaired.Equal(gone)
 }
 
 // plainRan reports whether the newest probe ran a command. It is streamed, as commands are that begin also where those of a session

@@ -154,3 +154,161 @@ func TestAnAgentSaysThatNoCommandBegins(t *testing.T) {
 		}
 	}
 }
+
+// repair is what a repair observed: the fault that it found, and the proof that it is gone.
+func (s *story) repair() {
+	s.workersBox(func(b *backend.Sandbox) {
+		o, _ := b.Observed.Get()
+		*b = *b.WithObserved(backend.MergeVerdicts(o.Verdicts, []backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: s.wall}},
+			[]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall.Add(time.Second), Repaired: s.wall.Add(time.Second)}}))
+	})
+}
+
+func (s *story) probeRan() {
+	s.workersBox(func(b *backend.Sandbox) {
+		o, _ := b.Observed.Get()
+		*b = *b.WithObserved(backend.MergeVerdicts(o.Verdicts, []backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall}}))
+	})
+}
+
+// TestCommandsDoNotBeginAfterARepair: what was said before the repair is over; lines after it fire with their own onset, also after
+// a later probe and whether or not somebody looked in between; a new removal is named with its own onset.
+func TestCommandsDoNotBeginAfterARepair(t *testing.T) {
+	t.Parallel()
+	for _, looks := range []bool{true, false} {
+		s := beginWorkers(t)
+		look := func(secs int) []*alerts.Alert {
+			s.pass(time.Duration(secs) * time.Second)
+			s.workersBox(nil)
+			if !looks {
+				return nil
+			}
+			return s.look().alerts(contradictionRule)
+		}
+		r := notStarted("sandbox-demo", "ls")
+		r.Changed, r.ChangedAt, r.GoodAt = backend.Text("rm -rf /workspace"), s.wall.Add(-10*time.Second), s.wall.Add(-20*time.Second)
+		s.agentSays(r)
+		if all := look(10); looks && (len(all) != 1 || all[0].State != alerts.StateFiring) {
+			t.Fatalf("before the repair: %d alerts", len(all))
+		}
+		s.repair()
+		if all := look(10); looks && len(all) == 1 && all[0].State == alerts.StateFiring {
+			t.Fatalf("the repair ended nothing: %s", all[0].Cause)
+		}
+		r = notStarted("sandbox-demo", "pwd")
+		r.Changed, r.ChangedAt, r.GoodAt = backend.Text("rm -rf /workspace"), noon.Add(-10*time.Second), noon.Add(-20*time.Second) // the log still remembers it
+		failed := s.wall
+		s.agentSays(r)
+		look(10)
+		s.probeRan()
+		looks = true
+		all := look(10)
+		if len(all) != 1 || all[0].State != alerts.StateFiring {
+			t.Fatalf("after the repair: %d alerts", len(all))
+		}
+		said := all[0].Cause.String() + told(all[0])
+		for _, want := range []string{"no command begins in it after its repair at ", "1 command in session sandbox-demo could not begin since " + failed.UTC().Format("15:04:05"), "what was repaired is not all"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%q is missing in\n%s", want, said)
+			}
+		}
+		if !all[0].Bounds.Latest.Equal(failed) {
+			t.Errorf("began at %v, want %v", all[0].Bounds.Latest, failed)
+		}
+		r.ChangedAt, r.GoodAt = s.wall.Add(-2*time.Second), s.wall.Add(-2*time.Second)
+		s.repair()
+		s.pass(5 * time.Second)
+		r.Changed, r.ChangedAt = backend.Text("rm -r /workspace"), s.wall.Add(-2*time.Second)
+		r.GoodAt = r.ChangedAt
+		failed = s.wall
+		s.agentSays(r)
+		if all = look(5); len(all) != 1 || all[0].State != alerts.StateFiring || !strings.Contains(all[0].Cause.String(), "was changed: rm -r /workspace") ||
+			!all[0].Bounds.Latest.Equal(failed) || !all[0].Bounds.Earliest.Equal(r.GoodAt) {
+			t.Fatalf("a new removal: %+v", all)
+		}
+	}
+}
+
+// TestTheOnsetOfLinesStays: lines that are read again without the first ones, and older ones without a command that ran before them,
+// leave the onset between the last command that ran and the first that could not begin.
+func TestTheOnsetOfLinesStays(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	good, first := s.wall.Add(-30*time.Second), s.wall
+	r := notStarted("sandbox-demo", "ls")
+	r.Changed, r.ChangedAt, r.GoodAt = backend.Text("rm -rf /workspace"), s.wall.Add(-10*time.Second), good
+	s.agentSays(r)
+	s.every(10*time.Second, time.Minute, func() { s.workersBox(nil) })
+	check := func(when string) {
+		t.Helper()
+		all := s.look().alerts(contradictionRule)
+		if len(all) != 1 || all[0].State != alerts.StateFiring {
+			t.Fatalf("%s: %d alerts", when, len(all))
+		}
+		if b := all[0].Bounds; !b.Latest.Equal(first) || !b.Earliest.Equal(good) {
+			t.Errorf("%s: between %v and %v, want %v and %v", when, b.Earliest, b.Latest, good, first)
+		}
+		if said := all[0].Cause.String() + told(all[0]); !strings.Contains(said, "since "+first.UTC().Format("15:04:05")) || !strings.Contains(said, "rm -rf /workspace") {
+			t.Errorf("%s: %s", when, said)
+		}
+	}
+	check("at first")
+	s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = nil })
+	s.agentSays(notStarted("sandbox-demo", "pwd"))
+	s.workersBox(nil)
+	check("read again")
+	first = first.Add(-5 * time.Second)
+	older := notStarted("sandbox-demo", "make")
+	older.Source, older.At = "agent-log", first
+	older.Sandbox, _ = backend.SandboxOfSession(older.Session.Raw())
+	s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = backend.KeepReports(h.Reports, []backend.Report{older}, s.wall) })
+	s.workersBox(nil)
+	check("an older line")
+}
+
+// TestManyAgentsNameNoCase: of many sandboxes whose agents' logs alone tell, the group says what they say and no case.
+func TestManyAgentsNameNoCase(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+		k := backend.Key{Kind: backend.KindSandbox, Source: "workers", ID: backend.MustID(id)}
+		b := *s.sandboxes[backend.Key{Kind: backend.KindSandbox, Source: "workers", ID: backend.MustID("demo")}]
+		b.Key, b.Name, b.BridgeID = k, k.Safe(), k.ID
+		s.sandboxes[k] = &b
+		s.delta.Changed = append(s.delta.Changed, k)
+		r := notStarted("sandbox-"+id, "ls")
+		r.Changed, r.ChangedAt, r.GoodAt = backend.Text("rm -rf /workspace"), s.wall.Add(-10*time.Second), s.wall.Add(-20*time.Second)
+		s.agentSays(r)
+	}
+	all := s.look().alerts(contradictionRule)
+	n := 0
+	for _, a := range all {
+		if a.SubjectCount == 6 {
+			n++
+			if said := a.Cause.String(); !strings.Contains(said, "no command begins in them, their agents' logs say") || strings.Contains(said, "missing") {
+				t.Errorf("the group says: %s", said)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d groups among %d alerts", n, len(all))
+	}
+}
+
+// TestANewImageIsNotBlamed: a link explains lines only where the image may be one of the old ones.
+func TestANewImageIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	for image, old := range map[backend.Literal]bool{"docker.io/cloudflare/sandbox:0.8.11": true, "registry/agent:1": true, "docker.io/cloudflare/sandbox:0.9.0": false, "cloudflare/sandbox:0.12.7-python": false, "cloudflare/sandbox:1.0.1": false} {
+		s := beginWorkers(t)
+		s.workersBox(func(b *backend.Sandbox) {
+			b.Image = backend.Text(image)
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall},
+				{Plane: backend.PlaneList, Outcome: backend.OutcomeOK, What: backend.Textf("%s/mnt/r2, and has 3 entries", backend.Text(backend.RootIsLink)), At: s.wall}})
+		})
+		s.agentSays(notStarted("sandbox-demo", "ls"))
+		all := s.look().alerts(contradictionRule)
+		if len(all) != 1 || (all[0].State == alerts.StateFiring) != old || strings.Contains(told(all[0]), "old images begin no command") != old {
+			t.Errorf("%s: %+v", image, all)
+		}
+	}
+}

@@ -113,7 +113,7 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 			if i := slices.IndexFunc(n.Failed, func(f failedPlane) bool { return f.fault() == shared }); i >= 0 {
 				f, first = n.Failed[i], n.Failed[i].First
 			}
-			if text, is := sharedFaults[f.Plane]; is && f.Kind == "" {
+			if text, is := sharedFaults[f.Plane]; is && (f.Kind == "" || f.Plane == signalAgent) {
 				fault = backend.Text(text)
 			} else if text, is := faults[f.Kind]; is {
 				fault = backend.Text(text)
@@ -404,7 +404,7 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	case !reportedLive(b) && b.Class != backend.SandboxPaused:
 		out = append(out, containerEvidence(env, b)...)
 	}
-	return append(out, agentEvidence(env, b)...)
+	return out
 }
 
 // believed is what the agent of a sandbox takes it for.

@@ -334,14 +334,14 @@ func platformEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 	return out
 }
 
-// Recalled are the signals: each that counts is told, also while a new process has not read yet what they were found in.
+// Recalled are what an agent's log says and the signals: each that counts is told, also while a new process has not read yet what they were found in.
 func (r *contradiction) Recalled(env *alerts.Env, oldest backend.Entity, note alerts.Note) []alerts.Evidence {
 	b, is := oldest.(*backend.Sandbox)
 	n := alerts.NoteAs[contradictionNote](note)
 	if !is || n == nil {
 		return nil
 	}
-	var out []alerts.Evidence
+	out := agentEvidence(env, b, n)
 	for _, f := range n.ranked() {
 		told := f.Plane == signalHub && slices.ContainsFunc(reportsOf(env, b), func(x backend.Report) bool { return x.Kind.Suspicious() })
 		if isSignal(f.Plane) && !told { // the line itself is evidence

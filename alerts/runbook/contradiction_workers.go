@@ -90,6 +90,20 @@ func (s *subjectView) plainRan() bool {
 	})
 }
 
+// pinned reports whether the image of each sandbox is one of a newer SDK, as its tag says.
+func (s *subjectView) pinned() bool {
+	return len(s.sandboxes) > 0 && !slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !backend.SDKPinned(b.Image.String()) })
+}
+
+// repaired reports whether a repair proved that commands run, and no action found otherwise since.
+func (s *subjectView) repaired() bool {
+	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		v, _ := o.Of(backend.PlaneExec)
+		return v.Repaired.After(v.LastFailed)
+	})
+}
+
 // linked reports whether a link stands, or stood, in place of the working directory.
 func (s *subjectView) linked(d *Diagnosis) bool {
 	if d.is("dangling") {
@@ -130,7 +144,11 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.dont("Don't repair it: making /workspace again changes nothing.")
 		d.do("Copy out what is needed. Streamed commands of your application may still run.")
 		destroy()
-		d.do("Correct the image. Set its WORKDIR elsewhere, or base it on SDK 0.9.0 or newer.")
+		if s.pinned() {
+			d.do("Correct the image: set its WORKDIR elsewhere.")
+		} else {
+			d.do("Correct the image. Set its WORKDIR elsewhere, or base it on SDK 0.9.0 or newer.")
+		}
 		link()
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
@@ -151,11 +169,19 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.conclude("Its control server answers nothing. %s.", d.fact("frozen"))
 		d.dont("Don't send more commands: they wait for ever.")
 		destroy()
-	case d.is("commands") && s.saysAgent() != nil && s.linkedRoot() != "":
+	case d.is("commands") && s.saysAgent() != nil && s.linkedRoot() != "" && !s.pinned():
 		d.conclude("Its working directory is a link, to %s. No command of its agent begins there: images of old SDKs cannot begin any.", backend.Clean(s.linkedRoot(), 200))
 		d.dont("Don't repair it: the link leads somewhere.")
 		d.do("Give it an image of a newer SDK. Or replace the link by a directory.")
 		link()
+	case d.is("commands") && s.saysAgent() != nil && s.plainRan() && s.repaired():
+		d.conclude("Plain commands run in it since its repair. Those of its agent do not begin all the same: the missing directory was not all that is wrong.")
+		d.dont("Don't repair it again: that changes nothing.")
+		d.do("Copy out what is needed. Streamed commands of your application may still run.")
+		destroy()
+		if !s.pinned() {
+			d.do("Correct the image. Set its WORKDIR elsewhere, or base it on SDK 0.9.0 or newer.")
+		}
 	case d.is("commands") && s.saysAgent() != nil && s.plainRan():
 		d.conclude("Its agent's log says that no command begins in it. A probe's command ran all the same: the line does not tell why.")
 		d.dont("Don't take the probe for health: its commands are streamed.")

@@ -3,6 +3,7 @@ package runbook
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -119,13 +120,21 @@ func TestANearlyFullApplicationRefusesNothing(t *testing.T) {
 // TestCommandsThatBeginOnlyForAProbe: a link is named with its costs; without one the page says that the probe cannot tell.
 func TestCommandsThatBeginOnlyForAProbe(t *testing.T) {
 	t.Parallel()
-	for what, want := range map[backend.Literal][]string{
-		backend.RootIsLink + "/mnt/r2, and has 2 entries": {"is a link, to /mnt/r2", "copy from the mount at start. Costs: slower cold starts"},
-		"/workspace has 2 entries":                        {"A probe's command ran all the same", "sandglass destroy b"},
+	for _, c := range []struct {
+		what     backend.Literal
+		image    backend.Literal
+		repaired time.Time
+		want     []string
+	}{
+		{backend.RootIsLink + "/mnt/r2, and has 2 entries", "agent:1", time.Time{}, []string{"is a link, to /mnt/r2", "copy from the mount at start. Costs: slower cold starts"}},
+		{backend.RootIsLink + "/mnt/r2, and has 2 entries", "cloudflare/sandbox:0.12.7", time.Time{}, []string{"A probe's command ran all the same"}},
+		{"/workspace has 2 entries", "", time.Time{}, []string{"A probe's command ran all the same", "sandglass destroy b"}},
+		{"/workspace has 2 entries", "", now, []string{"since its repair", "sandglass destroy b", "SDK 0.9.0"}},
 	} {
+		what, want := c.what, c.want
 		b := box("b", "", func(b *backend.Sandbox) {
-			b.Provider = backend.Text("cloudflare")
-			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: now}, {Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: now, What: backend.Text(what)}})
+			b.Provider, b.Image = backend.Text("cloudflare"), backend.Text(c.image)
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: now, Repaired: c.repaired}, {Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: now, What: backend.Text(what)}})
 		})
 		w := world{sandboxes: []*backend.Sandbox{b}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "contradiction", Source: b.Key.Source, Runbook: "contradiction", State: alerts.StateFiring, Confirmed: now,
 			Cause: backend.Text("reported running, but no command begins in it, its agent's log says"), Subjects: []alerts.Subject{{Key: b.Key, State: alerts.StateFiring}}, SubjectCount: 1,

@@ -83,6 +83,8 @@ const (
 )
 
 var (
+	// commandDir is the directory in which a line says that a command ran.
+	commandDir  = regexp.MustCompile(`(?:^|[^\\\w])"?(?:cwd|workdir|workDir|workingDirectory|working_directory|working_dir)"?\s*[:=]\s*"?(/[^"\s,}]*)`)
 	commandHead = []byte("Failed to execute command '")
 	exitCode    = regexp.MustCompile(`(?:^|[^\\])"?\bexit_?[cC]ode"?\s*[:=]\s*"?-?\d`)
 )
@@ -134,7 +136,7 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 		x := a.commands.session(string(r.session))
 		x.changedAt, x.changed = at, a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)
 	}
-	if !exitCode.Match(data) {
+	if !exitCode.Match(data) || elsewhere(data) {
 		return
 	}
 	x := a.commands.session(string(r.session))
@@ -146,6 +148,12 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 		a.reports = append(a.reports, a.ofSession(backend.ReportCommandRan, string(r.session), at,
 			backend.Report{Command: a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)}))
 	}
+}
+
+// elsewhere reports whether a line says that its command ran outside the working directory: that proves nothing of commands in it.
+func elsewhere(data []byte) bool {
+	m := commandDir.FindSubmatch(data)
+	return m != nil && string(m[1]) != workRoot && !bytes.HasPrefix(m[1], []byte(workRoot+"/"))
 }
 
 // notStarted reports a command that could not begin. It is false for a line that names no session.

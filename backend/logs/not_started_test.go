@@ -74,6 +74,27 @@ func TestTheOnsetOfCommandsThatCannotBegin(t *testing.T) {
 	}
 }
 
+// TestACommandThatRanElsewhereEndsNothing: one with another working directory neither ends the failure nor bounds its onset; one
+// below the working directory does both.
+func TestACommandThatRanElsewhereEndsNothing(t *testing.T) {
+	t.Parallel()
+	line := func(at, rest string) string {
+		return `{"time":"2026-01-01T12:00:` + at + `Z","level":"info","msg":"exec","sessionId":"sandbox-demo","command":"ls","exitCode":0` + rest + `}`
+	}
+	const bad = `{"time":"2026-01-01T12:00:30Z","level":"error","msg":"Failed to execute command 'ls' in session 'sandbox-demo': Unknown Error, TODO"}`
+	for rest, ends := range map[string]bool{`,"cwd":"/tmp"`: false, `,"options":{"cwd": "/"}`: false, `,"cwd":"/workspace2"`: false, `,"cwd":"/workspace/app"`: true, `,"cwd":"/workspace"`: true, ``: true,
+		`,"note":"{\"cwd\":\"/tmp\"}"`: true} {
+		_, r := lines(t, nil, line("10", rest), bad, line("50", rest))
+		if ran := len(r.Reports) == 2 && r.Reports[1].Kind == backend.ReportCommandRan; ran != ends || r.Reports[0].GoodAt.IsZero() == ends {
+			t.Errorf("%s: ends it: %v, the newest good command at %v", rest, ran, r.Reports[0].GoodAt)
+		}
+	}
+	text := `2026-01-01T12:00:10Z INFO exec session=sandbox-demo command=ls cwd=/tmp exitCode=0`
+	if _, r := lines(t, nil, text, bad); len(r.Reports) != 1 || !r.Reports[0].GoodAt.IsZero() {
+		t.Errorf("a line of text: %+v", r.Reports)
+	}
+}
+
 // TestProtocolsThatDoNotFitAreAChange: the lines of a rollout are one change and no incident, and one again where they come later.
 func TestProtocolsThatDoNotFitAreAChange(t *testing.T) {
 	t.Parallel()
