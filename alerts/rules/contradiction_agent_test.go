@@ -261,7 +261,9 @@ func TestTheOnsetOfLinesStays(t *testing.T) {
 	older := notStarted("sandbox-demo", "make")
 	older.Source, older.At = "agent-log", first
 	older.Sandbox, _ = backend.SandboxOfSession(older.Session.Raw())
-	s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = backend.KeepReports(h.Reports, []backend.Report{older}, s.wall) })
+	s.health("agent-log", func(h *fleet.SourceHealth) {
+		h.Reports = backend.KeepReports(h.Reports, []backend.Report{older}, s.wall)
+	})
 	s.workersBox(nil)
 	check("an older line")
 }
