@@ -290,6 +290,10 @@ const (
 	MetricPTYCount          Metric = "pty-count"      // lines that name how many terminals an agent has open: the number is the sample
 	MetricPTYUnknown        Metric = "pty-unknown"    // lines about a terminal that the SDK does not know any more
 	MetricPTYFailed         Metric = "pty-failed"     // errors of an agent's terminals
+	MetricSDKExec           Metric = "sdk-exec"       // errors in which an agent's SDK gave a command up, or got no answer to it: the class is the sample
+	MetricSDKFiles          Metric = "sdk-files"      // … could not read or write, which belongs to no snapshot
+	MetricSDKMissing        Metric = "sdk-missing"    // … read a file that was not there
+	MetricSDKDelete         Metric = "sdk-delete"     // … could not delete a sandbox at the end of its session
 	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands, each counted once for as long as its session goes on using it, at least once an hour
 	MetricReads             Metric = "reads"          // log lines that say that files of a workspace were read; no pattern is built in
 	MetricReadBytes         Metric = "read-bytes"     // what lines about reads name as their bytes
@@ -308,5 +312,5 @@ func LostAtOnce(before, lost int) bool { return before >= 10 && 2*lost >= before
 func LogMetrics() []Metric {
 	return []Metric{MetricEvictionExhausted, MetricRejections, MetricRollups, MetricLogLines, MetricLogBytes, MetricWorkspaceFailed,
 		MetricWorkspaceEvicted, MetricCloseTimeout, MetricTmpdirCloseFailed, MetricNameCollision, MetricAgentOOM, MetricPersistFailed,
-		MetricHydrateFailed, MetricPersistDone, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricRejectedWords}
+		MetricHydrateFailed, MetricPersistDone, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricSDKExec, MetricSDKFiles, MetricSDKMissing, MetricSDKDelete, MetricRejectedWords}
 }

@@ -213,6 +213,19 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 	return out
 }
 
+// sdkEvidence is what the log says that the SDK of its agent met with a sandbox, of these kinds of errors: the agent's class, beside what
+// was observed.
+func sdkEvidence(env *alerts.Env, b *backend.Sandbox, of ...backend.Metric) (out []alerts.Evidence) {
+	for _, x := range env.State.SDKErrorsOn(b) {
+		if !slices.Contains(of, x.Metric) {
+			continue
+		}
+		out = append(out, alerts.Evidence{Text: backend.Textf("log: %s of its agent failed in %s, the newest: %s; %s", x.Of, plural(int(x.N), "line"), x.Newest, x.Means),
+			Value: backend.Known(x.N), Unit: "lines", Source: x.Source, At: x.At})
+	}
+	return out
+}
+
 // mended reports whether a plane works in which an action found a fault before.
 func mended(v *backend.Verdict) bool {
 	return v.Outcome == backend.OutcomeOK && !v.LastFailed.IsZero()

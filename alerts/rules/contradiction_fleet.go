@@ -395,6 +395,7 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if x, is := env.State.BeliefOn(b); is {
 		out = append(out, alerts.Evidence{Text: believed(&x), Source: src, At: x.At})
 	}
+	out = append(out, sdkEvidence(env, b, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing)...)
 	switch {
 	case onPlatform(b):
 		if need.session != nil {

@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // VanishedOptions are the keys of `[rules.files-vanished]`.
@@ -261,13 +262,28 @@ func setAside(env *alerts.Env, w *backend.Workspace) (*backend.Waiting, *backend
 	return nil, nil, false
 }
 
+// missedFiles is what the agent's log says of files that its SDK did not find. Such an error alone is none: an agent asks for files that
+// were never there.
+func missedFiles(env *alerts.Env, w *backend.Workspace) (out []alerts.Evidence) {
+	for s := range env.State.Windows.All(backend.MetricSDKMissing) {
+		if s.Session != w.Key.Parent || !speaksAbout(env, s.Source, w.Key.Source) {
+			continue
+		}
+		if said := env.Over(s, fleet.WindowSpan); said.N > 0 {
+			out = append(out, alerts.Evidence{Text: backend.Textf("log: its agent's SDK found no file in %s, the newest: %s", plural(int(said.N), "read"), said.Sample),
+				Value: backend.Known(said.N), Unit: "lines", Source: s.Source, At: said.Last})
+		}
+	}
+	return out
+}
+
 func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
 	w, _ := oldest.(*backend.Workspace)
 	if w == nil {
 		return nil
 	}
 	at, src := env.Display(env.ReadAt(&w.Meta)), w.Key.Source
-	out := workspaceEvidence(env, a, w)
+	out := append(workspaceEvidence(env, a, w), missedFiles(env, w)...)
 	if !w.LostSuccess.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s had succeeded at %s; its registry does not know that any more", w.Key.Safe(), env.Clock(env.Ours(w.LostSuccess))), Source: src, At: at})
 	}

@@ -453,5 +453,5 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if at, known := b.StartedAt.Get(); known {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s was started at %s", b.Name, env.Clock(env.Ours(at))), Source: src, At: at})
 	}
-	return out
+	return append(out, sdkEvidence(env, b, backend.MetricSDKDelete)...)
 }

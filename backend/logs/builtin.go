@@ -9,7 +9,7 @@ import (
 // operator runbook (agents.open-source.onhelix.ai, workspaces/runbook); the examples are made up around them. A test
 // runs every example.
 func builtin() []pattern {
-	return slices.Concat(failures(), refusals(), errorClasses(), memoryLimits(), snapshots(), previewFailures(), ptyLines(), kernelLog(), hubLines(), notStartedLines(), protocolLines())
+	return slices.Concat(failures(), refusals(), errorClasses(), memoryLimits(), snapshots(), previewFailures(), ptyLines(), sdkLines(), kernelLog(), hubLines(), notStartedLines(), protocolLines())
 }
 
 func failures() []pattern {

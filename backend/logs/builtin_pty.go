@@ -11,11 +11,9 @@ import (
 func ptyLines() []pattern {
 	const failed = "a terminal of an agent could not be used"
 	frame := func(name, meaning string) pattern {
-		at := regexp.QuoteMeta(name)
 		return pattern{
-			name: name, contains: name, class: ClassPTYFailed, tier: tierError, meaning: meaning, inError: true, quoted: true,
-			also:  regexp.MustCompile(`\bin ` + at + `\b|\b` + at + `\b.*(?:\b[Ff]ailed\b|\b[Tt]imed out\b|[A-Za-z]Error\b)|[A-Za-z]Error\b.*\b` + at + `\b`),
-			cause: regexp.MustCompile(`(?s).*(?:^|[\s:.])([A-Z][A-Za-z]*Error\b(?:: [^\n"]+)?)`),
+			name: name, contains: name, class: ClassPTYFailed, tier: tierError, meaning: meaning, inError: true, quoted: true, frame: true,
+			also: frameOf(name), cause: lastError,
 			hits: []string{
 				`2026-01-01T12:00:00Z ERROR agents terminal: Traceback: File "sandbox.py", line 700, in ` + name,
 				`{"level":"error","message":"tool failed","session_id":"s1","exception":"Traceback (most recent call last):\n  File \"sandbox.py\", line 700, in ` + name + `\nTimeoutError"}`,
@@ -43,7 +41,7 @@ func ptyLines() []pattern {
 			hits:   []string{`{"level":"error","message":"exec failed","session_id":"s1","error":"ImportError: PTY support for BlaxelSandboxSession requires the aiohttp package. Install it with: pip install aiohttp"}`},
 			misses: []string{`{"level":30,"msg":"tool done","output":"PTY support for BlaxelSandboxSession requires"}`},
 		},
-		frame("pty_exec_start", failed+": it did not start"),
-		frame("pty_write_stdin", failed+": it took no input"),
+		frame(ptyFrames[0], failed+": it did not start"),
+		frame(ptyFrames[1], failed+": it took no input"),
 	}
 }

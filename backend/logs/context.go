@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,12 @@ const maxPortsNamed = 20
 // maxContextDepth is how deep in a line the context and what it names are looked for.
 const maxContextDepth = 6
 
+// sdkParts are the other members of a context that are kept where a line names an error of the SDK.
+var sdkParts = [...]string{"timeout_s", "actual_type", "http_status", "provider_error_code", "path"}
+
+// traceFields are where loggers write a traceback; with dict_tracebacks structlog parts it into these last three.
+var traceFields = [...]string{"stack", "stack_trace", "stacktrace", "traceback", "exc_info", "exc_text", "exc_type", "exc_value", "name"}
+
 // nests reports whether a member may hold the context of an error: loggers write what belongs to an error there. What an
 // agent or a tool wrote stands elsewhere, and proves nothing.
 func (d *decoder) nests(name string) bool {
@@ -39,19 +46,40 @@ func (d *decoder) nests(name string) bool {
 	return d.refs[name].slot == slotError && d.prefixes[name] != ""
 }
 
-// contexts adds to the error of the line that was read what its contexts name.
+// contexts adds to the error of the line that was read what its contexts and tracebacks name.
 func (d *decoder) contexts(line []byte) {
-	if !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) && !namesReason(line, archiveReasons[:]) && !namesReason(line, previewDetails[:]) {
+	d.ports, d.sdk = namesReason(line, previewDetails[:]), namesSDK(line)
+	if !d.ports && !d.sdk && !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) && !namesReason(line, archiveReasons[:]) {
 		return
 	}
-	d.ports = namesReason(line, previewDetails[:])
 	d.in.Reset(line)
 	d.json.Reset(&d.in, d.opts)
-	d.outputs = d.outputs[:0]
-	d.seek(1, false)
-	for _, o := range d.outputs {
+	d.outputs, d.traces = d.outputs[:0], d.traces[:0]
+	d.seek(1, false, false)
+	for _, o := range append(d.outputs, d.traces...) {
 		d.keep(fieldRef{slot: slotError}, o)
 	}
+}
+
+// sdkHints are in all of those: most lines have none of them.
+var sdkHints = [...]string{"Error", "workspace", "exec_t", "_snapshot", "pty_"}
+
+// namesSDK reports whether text names an error of the SDK, or a function of it that matters.
+func namesSDK(text []byte) bool {
+	if !namesReason(text, sdkHints[:]) {
+		return false
+	}
+	for _, e := range sdkErrors {
+		if bytes.Contains(text, []byte(e.name)) || bytes.Contains(text, []byte(e.code)) {
+			return true
+		}
+	}
+	for _, f := range snapshotFrames {
+		if bytes.Contains(text, []byte(f.name)) {
+			return true
+		}
+	}
+	return namesReason(text, ptyFrames[:])
 }
 
 // namesReason reports whether a line names one of these reasons.
@@ -64,10 +92,11 @@ func namesReason(line []byte, reasons []string) bool {
 	return false
 }
 
-// seek reads one value and the objects in it. inside: it belongs to a context.
-func (d *decoder) seek(depth int, inside bool) bool {
+// seek reads one value and the objects in it. In an error, args are the arguments of the exception: loggers that know no attributes
+// have the context as the first of them. within: it belongs to an error; inside: to the context of one.
+func (d *decoder) seek(depth int, within, inside bool) bool {
 	kind := d.json.PeekKind()
-	if kind != '{' && (kind != '[' || !inside) || depth > maxContextDepth {
+	if kind != '{' && (kind != '[' || !within) || depth > maxContextDepth {
 		return d.json.SkipValue() == nil
 	}
 	if _, err := d.json.ReadToken(); err != nil {
@@ -75,32 +104,85 @@ func (d *decoder) seek(depth int, inside bool) bool {
 	}
 	for k := d.json.PeekKind(); k != '}' && k != ']'; k = d.json.PeekKind() {
 		if kind == '[' {
-			if !d.seek(depth+1, true) {
+			if inside && d.sdk && k == '"' { // the first argument as a text
+				if !d.traced("args") {
+					return false
+				}
+			} else if !d.seek(depth+1, true, inside) {
 				return false
 			}
 			continue
 		}
 		t, err := d.json.ReadToken()
-		if err != nil {
-			return false
-		}
-		name, ok := t.String(), false
-		switch {
-		case inside && (strings.HasSuffix(name, markRemount) || name == markRemounts || name == "reason" || name == "output" || name == "detail"):
-			ok = d.named(name)
-		case inside && d.ports && (name == "port" || name == "exposed_ports"):
-			ok = d.numbers(name)
-		case inside || d.nests(name):
-			ok = d.seek(depth+1, inside || name == "context")
-		default:
-			ok = d.json.SkipValue() == nil
-		}
-		if !ok {
+		if err != nil || !d.sought(t.String(), depth, within, inside) {
 			return false
 		}
 	}
 	_, err := d.json.ReadToken()
 	return err == nil
+}
+
+// sought reads one member of what seek looks into.
+func (d *decoder) sought(name string, depth int, within, inside bool) bool {
+	switch {
+	case inside && (strings.HasSuffix(name, markRemount) || name == markRemounts || name == "reason" || name == "output" || name == "detail"):
+		return d.named(name)
+	case inside && d.ports && (name == "port" || name == "exposed_ports"):
+		return d.numbers(name)
+	case d.sdk && inside && slices.Contains(sdkParts[:], name):
+		return d.detailed(name)
+	case d.sdk && slices.Contains(traceFields[:], name) && d.json.PeekKind() == '"' && (within && (inside || name != "name") || !within && name != "name" && name != "exc_type" && name != "exc_value"):
+		return d.traced(name)
+	case within && (name == "args" || name == "frames"):
+		return d.seek(depth+1, true, true)
+	case inside || d.nests(name):
+		return d.seek(depth+1, true, inside || name == "context")
+	case within && (name == "reason" || name == "timeout_s") && d.sdk: // attributes of the error itself
+		return d.detailed(name)
+	}
+	return d.json.SkipValue() == nil
+}
+
+// detailed keeps a member that is a short text or a number.
+func (d *decoder) detailed(name string) bool {
+	v, err := d.json.ReadValue()
+	if err != nil {
+		return false
+	}
+	text := ""
+	switch v.Kind() {
+	case '"':
+		if json.Unmarshal(v, &text, d.opts) != nil {
+			return true
+		}
+	case '0':
+		text = string(v)
+	default:
+		return true
+	}
+	if quoted, err := jsontext.AppendQuote(nil, name+": "+text[:min(len(text), maxFieldBytes)]); err == nil {
+		d.outputs = append(d.outputs, quoted)
+	}
+	return true
+}
+
+// traced keeps the part of a text that names an error of the SDK or a function of it.
+func (d *decoder) traced(name string) bool {
+	v, err := d.json.ReadValue()
+	if err != nil {
+		return false
+	}
+	text := ""
+	if json.Unmarshal(v, &text, d.opts) != nil || !namesSDK([]byte(text)) && !namesReason([]byte(text), archiveReasons[:]) {
+		return true
+	}
+	if name == "name" { // a frame
+		text = "in " + text
+	}
+	if quoted, err := jsontext.AppendQuote(nil, text[max(0, len(text)-maxSample):]); err == nil {
+		d.traces = append(d.traces, quoted)
+	}
+	return true
 }
 
 // numbers keeps a member that has a port or a list of them.

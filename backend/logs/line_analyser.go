@@ -184,6 +184,10 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	if p1 == nil || p1.class != ClassNotStarted {
 		a.commandRan(&r, data, at)
 	}
+	a.named(&r)
+	if p1 != nil && p1.class.ofTraceback() && r.part.continues && k.session == "" && len(r.part.session) > 0 {
+		k.session, r.session = string(r.part.session), r.part.session
+	}
 	if p1 == nil && !marked {
 		if k.session != "" && r.ownError() {
 			a.tally.add(k.of(backend.MetricErrorLines), at, 1, false, r.told(data))
@@ -191,8 +195,17 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		return
 	}
 	a.seen.matched++
-	if p1 != nil && p1.class.ofTraceback() && r.part.again(p1.class) {
-		return
+	if p1 != nil && p1.class.ofTraceback() {
+		m, _ := p1.class.metric()
+		if f.said {
+			m = m.Said()
+		}
+		if a.again(p1, &r, k.of(m), at) {
+			return
+		}
+	}
+	if p1 != nil && p1.class.ofSDK() && k.session != "" && r.ownError() {
+		a.tally.add(k.of(backend.MetricErrorLines), at, 1, false, r.told(data))
 	}
 	if f.said {
 		if r.part.continues {

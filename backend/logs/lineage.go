@@ -2,7 +2,6 @@ package logs
 
 import (
 	"bytes"
-	"slices"
 	"time"
 )
 
@@ -14,7 +13,9 @@ type lineage struct {
 	head  []byte // the newest of that shape, no more than its beginning
 	tags  map[string]*lineage
 
-	counted []Class // of the newest of that shape and what continues it
+	counted []countedClass // of the newest of that shape and what continues it
+	session []byte         // that the newest line names which begins as they do
+	trace   traceState     // where lines have no usual beginning
 }
 
 // lineShape is what begins a line; a greater one needs more.
@@ -31,25 +32,9 @@ type part struct {
 	continues bool   // it lacks what begins the lines of this log
 	head      []byte // the line that it continues; nil: those of the log are whole by themselves
 
-	counted *[]Class // what was counted of it and of the line that it continues; nil: it stands alone
-}
+	session []byte // that the line names which it continues
 
-// ofTraceback reports whether each part of a traceback can name what the class is about.
-func (c Class) ofTraceback() bool {
-	return c == ClassPTYFailed || c == ClassPersistFailed || c == ClassHydrateFailed || c == ClassPreviewFailed
-}
-
-// again reports whether a class was counted already of the line that this one continues: each part of a chained traceback has the
-// same frames.
-func (of part) again(c Class) bool {
-	if of.counted == nil {
-		return false
-	}
-	if slices.Contains(*of.counted, c) {
-		return of.continues
-	}
-	*of.counted = append(*of.counted, c)
-	return false
+	counted *[]countedClass // what was counted of it and of the line that it continues; nil: it stands alone
 }
 
 // of says which part a line is. r is the same line, taken apart.
@@ -64,6 +49,7 @@ func (l *lineage) of(data []byte, r *record) part {
 			shape = shapeCarried
 		}
 		l.saw(shape, nil)
+		l.names(r)
 		return part{}
 	}
 	if tag, rest, is := syslogTag(text); is {
@@ -84,13 +70,14 @@ func (l *lineage) of(data []byte, r *record) part {
 	shape := shapeOf(text)
 	if shape >= l.usual && shape > shapeNone {
 		l.saw(shape, text)
+		l.names(r)
 		return part{counted: &l.counted}
 	}
 	if l.plain++; l.usual == shapeNone || l.plain > maxContinued {
 		l.usual = shapeNone
-		return part{}
+		return l.traced(text, r)
 	}
-	return part{continues: true, head: l.head, counted: &l.counted}
+	return part{continues: true, head: l.head, session: l.session, counted: &l.counted}
 }
 
 // saw notes a line that begins as the log's lines do; no text: it is whole by itself.

@@ -32,6 +32,10 @@ const (
 	ClassPTYCount          Class = "pty-count"
 	ClassPTYUnknown        Class = "pty-unknown"
 	ClassPTYFailed         Class = "pty-failed"
+	ClassSDKExec           Class = "sdk-exec"
+	ClassSDKFiles          Class = "sdk-files"
+	ClassSDKMissing        Class = "sdk-missing"
+	ClassSDKDelete         Class = "sdk-delete"
 	ClassRead              Class = "read"
 	ClassWrite             Class = "write"
 	ClassMemory            Class = "memory"
@@ -81,6 +85,14 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricPTYUnknown, true
 	case ClassPTYFailed:
 		return backend.MetricPTYFailed, true
+	case ClassSDKExec:
+		return backend.MetricSDKExec, true
+	case ClassSDKFiles:
+		return backend.MetricSDKFiles, true
+	case ClassSDKMissing:
+		return backend.MetricSDKMissing, true
+	case ClassSDKDelete:
+		return backend.MetricSDKDelete, true
 	case ClassRead:
 		return backend.MetricReads, true
 	case ClassWrite:
@@ -101,7 +113,8 @@ const (
 	tierConfigured patternTier = iota
 	tierMessage
 	tierError
-	tierMarker // says how a line is to be counted, not what it is
+	tierEvidence // an error class that is no trouble of its own: what else a line says comes first
+	tierMarker   // says how a line is to be counted, not what it is
 )
 
 // pattern is one thing to look for.
@@ -122,6 +135,7 @@ type pattern struct {
 	field    string         // the field that is searched in place of the message
 	speaker  string         // whose words count: speakerServer, speakerAgent, or both
 	quoted   bool           // it stands in quotes by its nature
+	frame    bool           // it is a function in a traceback, which may name no error
 	begins   bool           // a runtime writes it at the beginning of its line: after a sentence somebody else reports it
 	hits     []string       // whole lines that match
 	misses   []string       // whole lines that do not
@@ -187,7 +201,7 @@ func (c Class) level() logLevel {
 	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassPersistDone:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
-		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassLimitKill, ClassHub, ClassNotStarted:
+		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassLimitKill, ClassHub, ClassNotStarted:
 	}
 	return levelWarn
 }
@@ -198,7 +212,7 @@ func (c Class) accuses() bool {
 	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYFailed, ClassTmpdirCloseFailed:
 		return true
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassPersistDone, ClassPTYCount, ClassPTYUnknown, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
+		ClassPersistDone, ClassPTYCount, ClassPTYUnknown, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return false
 }
@@ -234,7 +248,7 @@ func (t *patterns) evidence(r *record) bool {
 		return false
 	}
 	switch f.class {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete:
 		return false
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
 		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassTmpdirCloseFailed:

@@ -60,7 +60,9 @@ type decoder struct {
 	others   map[string][]byte   // the fields that patterns name, of the line that was read last
 
 	ports   bool             // the line is about the address of a port
+	sdk     bool             // … or names an error of an agent's SDK
 	outputs []jsontext.Value // of the contexts of the line
+	traces  []jsontext.Value // of its tracebacks
 
 	json  *jsontext.Decoder
 	opts  jsontext.Options

@@ -77,7 +77,12 @@ func (a *lineAnalyser) word(r record, k seriesKey, at time.Time) {
 // sampleOf is what is kept of a line for evidence: its cause where that is what matters about it, else the line.
 func (p *pattern) sampleOf(r record, line []byte) []byte {
 	switch p.class {
+	case ClassSDKExec, ClassSDKFiles, ClassSDKMissing:
+		return sdkSample(p, r, line)
 	case ClassPersistFailed, ClassHydrateFailed:
+		if p.frame {
+			return frameSample(p, r)
+		}
 		c := p.causeIn(r.message, nil)
 		for _, next := range [][]byte{p.causeIn(r.errText, nil), r.errText, r.message} {
 			if len(c) == 0 {
@@ -112,6 +117,8 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 	case ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassPTYUnknown:
 		return r.told(line)
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone:
+	case ClassSDKDelete:
+		return r.told(line)
 	}
 	return line
 }

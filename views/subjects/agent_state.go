@@ -91,6 +91,25 @@ func (w *writer) terminals(b *backend.Sandbox) {
 	w.Field("", dim("Commands do not need them. Their shells lack the environment of the session, by design. Sandglass opens none: that would start a shell."))
 }
 
+// agentErrors writes what its agent's log says of it, each kind of error with what the agent made of the newest.
+func (w *writer) agentErrors(b *backend.Sandbox) {
+	all := w.f.State.SDKErrorsOn(b)
+	if len(all) == 0 {
+		return
+	}
+	w.Head("Errors of its agent in the last hour")
+	for _, x := range all {
+		w.Field(x.Of.String(), normal(backend.Counted(int(x.N), "line", "lines")+", the newest at "+Clock(x.At, w.f.Now)+": "+x.Newest.String()), dim(mean(x.Means)))
+	}
+}
+
+func mean(s backend.Safe) string {
+	if s.IsEmpty() {
+		return ""
+	}
+	return "  " + s.String()
+}
+
 // kept writes where the files of a session are, and what of them is kept elsewhere.
 func (w *writer) kept(x *backend.AgentState) {
 	w.Field("root", append([]kit.Span{normal(x.Root.String())}, mark(x.RootDefault, "  the default")...)...)

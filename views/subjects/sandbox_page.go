@@ -76,6 +76,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	}
 	w.workIn(b.Key)
 	w.savedState(b)
+	w.agentErrors(b)
 	w.lifecycle(b)
 	w.history(&b.Meta)
 	w.extra("Labels", b.Labels)

@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// TestMissingFilesOfAnAgentAreEvidenceOfALoss: they are told where files vanished, and are no loss themselves.
+func TestMissingFilesOfAnAgentAreEvidenceOfALoss(t *testing.T) {
+	s := begin(t, vanishedRule)
+	s.source("app", backend.InputEvictionLogs)
+	s.session("a", nil)
+	s.reads("a/box", reading{state: "open", attempt: time.Second, provider: "in-memory"})
+	s.lines(backend.MetricSDKMissing, "a", 2, "WorkspaceReadNotFoundError, path /workspace/a.txt")
+	s.lines(backend.MetricSDKMissing, "b", 1, "WorkspaceReadNotFoundError, path /workspace/other.txt")
+	s.look().quiet(vanishedRule)
+	s.pass(5 * time.Second)
+	s.reads("a/box", reading{state: "open", attempt: time.Second, provider: "in-memory", edit: func(w *backend.Workspace) { w.LostSuccess = s.wall.Add(-time.Hour) }})
+	a := s.look().want(vanishedRule, alerts.StateFiring)
+	wantEvidence(t, a, "log: its agent's SDK found no file in 2 reads, the newest: WorkspaceReadNotFoundError, path /workspace/a.txt")
+	for _, e := range a.Evidence {
+		if strings.Contains(e.Text.String(), "other.txt") {
+			t.Errorf("of another session: %s", e.Text)
+		}
+	}
+}
+
+// TestAFailedDeletionIsEvidenceOfALeak: that an agent's SDK could not delete the sandbox is told, and tells of no leak by itself.
+func TestAFailedDeletionIsEvidenceOfALeak(t *testing.T) {
+	s := beginLeft(t, false, nil)
+	s.source("app", backend.InputEvictionLogs)
+	s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"cloud"} })
+	s.lines(backend.MetricSDKDelete, cloudSession, 1, "Sandbox delete failed during shutdown")
+	a := s.every(10*time.Second, 4*time.Minute, nil).want(terminateRule, alerts.StateFiring)
+	wantEvidence(t, a, "log: a deletion of its agent failed in 1 line, the newest: Sandbox delete failed during shutdown; its SDK only logs that, and nobody tries again")
+
+	s = beginLeft(t, true, sleeps)
+	s.source("app", backend.InputEvictionLogs)
+	s.lines(backend.MetricSDKDelete, cloudSession, 1, "Sandbox delete failed during shutdown")
+	s.every(20*time.Second, 10*time.Minute, nil).quiet(terminateRule)
+}
+
+// TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved: the agent's class, and what its SDK made of it.
+func TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved(t *testing.T) {
+	s := beginCloud(t)
+	s.source("app", backend.InputEvictionLogs)
+	s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"cloud"} })
+	s.stateOn(cloudBox, s.wall, nil)
+	s.cloudBox(cloudBox, nil)
+	for text, want := range map[string]string{
+		"ExecTimeoutError":                                   "it waited 5m, by its saved state or the default, and saw it as final. Only its own wait ended",
+		"ExecTimeoutError, timeout 60 s":                     "the agent saw it as final. Only its own wait ended",
+		"ExecTimeoutError, timeout 0 s":                      "the caller asked for no time: its fault",
+		"ExecTransportError, HTTP 504":                       "the limit of the platform's edge: whether the process goes on is not known",
+		"ExecTransportError, HTTP 404, WORKLOAD_UNAVAILABLE": "worth another try, and tries no command again by itself",
+		"ExecTransportError, HTTP 403, FORBIDDEN":            "the agent saw it as final",
+	} {
+		s.pass(5 * time.Second)
+		s.lines(backend.MetricSDKExec, cloudSession, 1, text)
+		s.look().quiet(contradictionRule)
+		all := s.lastState().SDKErrorsOn(s.lastState().Sandbox(backend.Key{Kind: backend.KindSandbox, Source: "cloud", ID: backend.MustID(cloudBox)}))
+		if len(all) != 1 || all[0].Newest.String() != text || !strings.Contains(all[0].Means.String(), want) {
+			t.Errorf("%s: %+v, want %q", text, all, want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package fleet
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// SDKError is what an agent's SDK met with a sandbox within the last hour, as the agent's log tells: errors of one kind. The class that
+// the newest names is the agent's; how a probe finds the same plane is told beside it and may be finer.
+type SDKError struct {
+	Metric backend.Metric
+	Of     backend.Safe // the plane or the operation, such as "commands"
+	N      float64
+	Newest backend.Safe
+	Source string
+	At     time.Time // of the newest
+	// Means says what the agent made of the newest: whether its SDK tries again, and what is not known. Empty: nothing follows.
+	Means backend.Safe
+}
+
+// sdkOperations are the metrics of such errors, in the order in which they are told.
+var sdkOperations = []struct {
+	metric backend.Metric
+	of     backend.Literal
+}{
+	{backend.MetricSDKExec, "commands"}, {backend.MetricSDKMissing, "reads of files"}, {backend.MetricSDKFiles, "files"}, {backend.MetricPTYFailed, "terminals"},
+	{backend.MetricPTYUnknown, "unknown terminals"}, {backend.MetricPersistFailed, "saves"}, {backend.MetricHydrateFailed, "restores"}, {backend.MetricPreviewFailed, "port addresses"},
+	{backend.MetricSDKDelete, "a deletion"},
+}
+
+// SDKErrorsOn are the errors that lines of the session on a sandbox name, one for each kind.
+func (s *State) SDKErrorsOn(b *backend.Sandbox) (out []SDKError) {
+	session := s.SessionOn(b)
+	if session.IsZero() {
+		return nil
+	}
+	var state *backend.AgentState
+	if r := s.StateNaming(b); r != nil {
+		state = r.Agent
+	}
+	for _, o := range sdkOperations {
+		x := SDKError{Metric: o.metric, Of: backend.Text(o.of)}
+		for series := range s.Windows.All(o.metric) {
+			if h := s.Source(series.Source); series.Session != session || h == nil || !h.ReportsOn(b.Key.Source) {
+				continue
+			}
+			if in := s.counted(series); in.N > 0 {
+				if x.N += in.N; in.Last.After(x.At) {
+					x.At, x.Newest, x.Source = in.Last, in.Sample, series.Source
+				}
+			}
+		}
+		if x.N > 0 {
+			x.Means = sdkMeans(o.metric, x.Newest.String(), state)
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// sdkMeans says what an agent's SDK makes of an error (src/agents/extensions/sandbox/blaxel/sandbox.py of openai-agents-python). state is
+// what it saved, which may be nil.
+func sdkMeans(m backend.Metric, text string, state *backend.AgentState) backend.Safe {
+	has := func(word string) bool { return strings.Contains(text, word) }
+	switch m {
+	case backend.MetricSDKExec:
+		return execMeans(has, state)
+	case backend.MetricSDKMissing:
+		return backend.Text("the agent saw it as final. A sandbox that only wakes may answer so too")
+	case backend.MetricSDKFiles:
+		switch {
+		case has("WorkspaceWriteTypeError"):
+			return backend.Text("the caller's fault: it gave something to write that is no bytes")
+		case has("ermission denied"):
+			return backend.Text("files that the SDK writes belong to root: another user may not change them")
+		}
+		return backend.Text("the agent saw it as final; its calls about files have no deadline")
+	case backend.MetricPTYFailed:
+		return backend.Text("commands without a terminal do not depend on it")
+	case backend.MetricPTYUnknown:
+		return backend.Text("it ended, or was closed for another one; its result is not known")
+	case backend.MetricPersistFailed:
+		if has("(phase: tar)") {
+			return backend.Text("its SDK does not try again after tar failed")
+		}
+		return backend.Text("its SDK tries up to 3 times after a timeout and HTTP 500, 502, 503 and 504, else once")
+	case backend.MetricSDKDelete:
+		return backend.Text("its SDK only logs that, and nobody tries again")
+	case backend.MetricHydrateFailed:
+		return backend.Text("its SDK does not try again")
+	}
+	return backend.Safe{}
+}
+
+// execMeans says what an error of a command means for the agent.
+func execMeans(has func(string) bool, state *backend.AgentState) backend.Safe {
+	switch {
+	case has("HTTP 504"):
+		return backend.Text("near 60s that is the limit of the platform's edge: whether the process goes on is not known")
+	case has("timeout 0 s"), has("timeout 0.0 s"):
+		return backend.Text("the caller asked for no time: its fault, and no sign of the sandbox")
+	case has("ExecTimeoutError") && has(", timeout "):
+		return backend.Text("the agent saw it as final. Only its own wait ended: the process may go on")
+	case has("ExecTimeoutError"):
+		return backend.Textf("it waited %s, by its saved state or the default, and saw it as final. Only its own wait ended: the process may go on", backend.Age(state.Timeout(backend.AgentExec)))
+	case has("WORKLOAD_UNAVAILABLE"), has("HTTP 500"), has("HTTP 502"), has("HTTP 503"):
+		return backend.Text("its SDK calls it worth another try, and tries no command again by itself")
+	}
+	return backend.Text("the agent saw it as final")
+}

@@ -1,0 +1,101 @@
+package logs
+
+import (
+	"strings"
+	"testing"
+
+	"sandglass/backend"
+)
+
+// sampleOf is the sample of the one count of a metric.
+func sampleOf(r backend.Reading, m backend.Metric, session string) string {
+	for _, c := range r.Counts {
+		if c.Series.Name == m && c.Series.Session.Raw() == session && c.N > 0 {
+			return c.Sample.String()
+		}
+	}
+	return ""
+}
+
+// TestErrorsOfAnAgentSDKInEachForm: as attributes, as the mapping that is the first argument, in a stack, and in plain text of several
+// lines. An error counts once, as what it is: a save, a restore, a terminal, else evidence.
+func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
+	const head = `{"level":"error","message":"stop failed","session_id":"s1",`
+	plain := func(of string, more ...string) []string { return append([]string{of}, more...) }
+	dated := `2026-01-01T11:59:50Z ERROR agents.sandbox stop failed session_id=s1`
+	persist := []string{"Traceback (most recent call last):", `  File "blaxel/sandbox.py", line 700, in persist_workspace`, "    raise WorkspaceArchiveReadError(",
+		"agents.sandbox.errors.ExecTimeoutError: command timed out", "", "The above exception was the direct cause of the following exception:", "", "Traceback (most recent call last):",
+		`  File "session.py", line 90, in stop`, `  File "blaxel/sandbox.py", line 731, in persist_workspace`, "agents.sandbox.errors.WorkspaceArchiveReadError: failed to read archive for path: /workspace"}
+	for _, c := range []struct {
+		name, sample string
+		metric       backend.Metric
+		lines        []string
+	}{
+		{"a frame in err.stack", "WorkspaceArchiveReadError: failed to read archive for path: /workspace (phase: cannot tell)", backend.MetricPersistFailed,
+			[]string{head + `"err":{"type":"WorkspaceArchiveReadError","message":"failed to read archive for path: /workspace","stack":"Traceback:\n  File \"sandbox.py\", line 7, in persist_workspace\nWorkspaceArchiveReadError: failed to read archive for path: /workspace"}}`}},
+		{"a frame in exception", "WorkspaceArchiveWriteError: failed to write archive for path: /workspace (phase: cannot tell)", backend.MetricHydrateFailed,
+			[]string{head + `"exception":"Traceback (most recent call last):\n  File \"sandbox.py\", line 7, in hydrate_workspace\nagents.sandbox.errors.WorkspaceArchiveWriteError: failed to write archive for path: /workspace"}`}},
+		{"a frame in exc_info", "WorkspaceArchiveReadError: failed (phase: detach)", backend.MetricPersistFailed,
+			[]string{head + `"exc_info":"Traceback (most recent call last):\n  in persist_workspace\n  in teardown_for_snapshot\nWorkspaceArchiveReadError: failed"}`}},
+		{"frames in parts", "WorkspaceArchiveReadError", backend.MetricPersistFailed,
+			[]string{head + `"exception":[{"exc_type":"WorkspaceArchiveReadError","exc_value":"failed","frames":[{"filename":"s.py","lineno":7,"name":"persist_workspace"}]}]}`}},
+		{"the first argument of a save", "tar: ./a: Cannot open (phase: tar)", backend.MetricPersistFailed,
+			[]string{head + `"error":{"type":"WorkspaceArchiveReadError","args":[{"path":"/workspace","reason":"tar_failed","output":"tar: ./a: Cannot open"}]}}`}},
+		{"the first argument as a text", "tar: ./a: Cannot open (phase: tar)", backend.MetricPersistFailed,
+			[]string{head + `"error":{"type":"WorkspaceArchiveReadError","args":["{'reason': 'tar_failed', 'output': 'tar: ./a: Cannot open'}"]}}`}},
+		{"the first argument in the text of an error", "tar: Unexpected EOF (phase: unpack)", backend.MetricHydrateFailed,
+			[]string{head + `"error":"WorkspaceArchiveWriteError({'path': '/workspace', 'reason': 'tar_extract_failed', 'output': 'tar: Unexpected EOF'})"}`}},
+		{"an attribute of the error", "unsafe", backend.MetricHydrateFailed, []string{head + `"error":{"type":"WorkspaceArchiveWriteError","message":"failed to write archive","reason":"unsafe_or_invalid_tar"}}`}},
+		{"a traceback in plain text", "WorkspaceArchiveReadError: failed to read archive for path: /workspace (phase: cannot tell)", backend.MetricPersistFailed, plain(dated, persist...)},
+		{"a traceback whose snapshot is given up", "failed to persist snapshot", backend.MetricPersistFailed,
+			plain(dated, append(persist, "", "During handling of the above exception, another exception occurred:", "", "Traceback (most recent call last):", "agents.sandbox.errors.SnapshotPersistError: failed to persist snapshot")...)},
+		{"a traceback in a log without times", "WorkspaceArchiveReadError: failed to read archive for path: /workspace (phase: cannot tell)", backend.MetricPersistFailed,
+			plain("ERROR:agents.sandbox:stop failed session_id=s1", append(persist, "INFO:agents:done")...)},
+		{"the mapping in plain text", "tar: Unexpected EOF (phase: unpack)", backend.MetricHydrateFailed,
+			plain(dated, "Traceback (most recent call last):", `  File "blaxel/sandbox.py", line 9, in start`, "WorkspaceArchiveWriteError: {'path': '/workspace', 'reason': 'tar_extract_failed', 'output': 'tar: Unexpected EOF'}")},
+		{"the class before its frame", "WorkspaceArchiveReadError: failed to read archive for path: /workspace (phase: cannot tell)", backend.MetricPersistFailed,
+			plain("2026-01-01T11:59:50Z ERROR agents WorkspaceArchiveReadError: failed session_id=s1", persist...)},
+		{"no bytes to restore", "str", backend.MetricHydrateFailed,
+			[]string{head + `"error":{"type":"WorkspaceWriteTypeError","message":"write() expects a binary file-like object","context":{"path":"/tmp/bl-hydrate-0a1b.tar","actual_type":"str"}}}`}},
+		{"a terminal", "it did not start: ExecTimeoutError: command timed out", backend.MetricPTYFailed,
+			plain(dated, "Traceback (most recent call last):", `  File "sandbox.py", line 7, in pty_exec_start`, "TimeoutError", "", "The above exception was the direct cause of the following exception:", "",
+				"Traceback (most recent call last):", `  File "sandbox.py", line 9, in pty_exec_start`, "agents.sandbox.errors.ExecTimeoutError: command timed out")},
+
+		{"a command that was given up", "ExecTimeoutError, timeout 300.0 s", backend.MetricSDKExec, []string{head + `"error":{"type":"ExecTimeoutError","message":"command timed out","context":{"command":["npm","test"],"timeout_s":300.0}}}`}},
+		{"… as the first argument", "ExecTimeoutError, timeout 0 s", backend.MetricSDKExec, []string{head + `"error":{"name":"ExecTimeoutError","args":[{"timeout_s":0}]}}`}},
+		{"… in plain text", "ExecTransportError, HTTP 504", backend.MetricSDKExec,
+			plain(dated, "Traceback (most recent call last):", `  File "sandbox.py", line 7, in _exec_internal`, "agents.sandbox.errors.ExecTransportError: Blaxel exec failed: HTTP 504: <html>")},
+		{"… with the platform's code", "ExecTransportError, HTTP 404, WORKLOAD_UNAVAILABLE", backend.MetricSDKExec,
+			[]string{head + `"error":{"code":"exec_transport_error","context":{"backend":"blaxel","provider_error_code":"WORKLOAD_UNAVAILABLE","http_status":404}}}`}},
+		{"a file that was not there", "WorkspaceReadNotFoundError, path /workspace/a.txt", backend.MetricSDKMissing, []string{head + `"error":{"type":"WorkspaceReadNotFoundError","message":"file not found: /workspace/a.txt"}}`}},
+		{"a read outside of a snapshot", "WorkspaceArchiveReadError, path /workspace/a.txt", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceArchiveReadError","context":{"path":"/workspace/a.txt"}}}`}},
+		{"a directory", "WorkspaceArchiveWriteError, path /workspace/d, reason mkdir_failed", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceArchiveWriteError","context":{"path":"/workspace/d","reason":"mkdir_failed"}}}`}},
+		{"no bytes to write", "WorkspaceWriteTypeError, path /workspace/a, type int", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceWriteTypeError","context":{"path":"/workspace/a","actual_type":"int"}}}`}},
+	} {
+		_, r := lines(t, nil, c.lines...)
+		all := 0.0
+		for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricPTYFailed, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing} {
+			all += total(r.Counts, m, "*")
+		}
+		if n := total(r.Counts, c.metric, "s1"); n != 1 || all != 1 {
+			t.Errorf("%s: %v of %s, %v in all", c.name, n, c.metric, all)
+		}
+		if got := sampleOf(r, c.metric, "s1"); !strings.Contains(got, c.sample) {
+			t.Errorf("%s: the sample is %q, want %q", c.name, got, c.sample)
+		}
+	}
+}
+
+// TestWordsAreNoErrorsOfAnAgentSDK: what agents and tools write is none, nor is a level below warning.
+func TestWordsAreNoErrorsOfAnAgentSDK(t *testing.T) {
+	_, r := lines(t, nil,
+		`{"level":"info","message":"done","session_id":"s1","error":{"type":"ExecTimeoutError"}}`,
+		`{"level":"error","message":"tool failed","session_id":"s1","output":"ExecTimeoutError in persist_workspace","args":["WorkspaceArchiveReadError in persist_workspace"]}`,
+		`2026-01-01T11:59:50Z DEBUG agents Persist cleanup failed (non-fatal) session_id=s1`, "Traceback (most recent call last):", `  File "s.py", line 7, in persist_workspace`, "ExecTimeoutError: command timed out",
+		`2026-01-01T11:59:50Z ERROR agents tool output: WorkspaceReadNotFoundError session_id=s1`)
+	for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing} {
+		if n := total(r.Counts, m, "*"); n != 0 {
+			t.Errorf("%v of %s", n, m)
+		}
+	}
+}
