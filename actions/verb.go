@@ -11,6 +11,8 @@ const (
 	Reset   Verb = "reset"
 	Destroy Verb = "destroy"
 	Stop    Verb = "stop"
+	Start   Verb = "start"
+	Restart Verb = "restart"
 	Pause   Verb = "pause"
 	Resume  Verb = "resume"
 	Repair  Verb = "repair"

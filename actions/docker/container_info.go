@@ -84,7 +84,7 @@ func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*contai
 // another run at every look: there the container counts, and not its run.
 func (b *containerInfo) identity(v actions.Verb) []actions.Fact {
 	out := []actions.Fact{{Name: "id", Value: b.ID}, {Name: "created", Value: b.created}, {Name: "image", Value: b.image}}
-	if (v == actions.Destroy || v == actions.Stop) && b.restarting && (b.restarts > 0 || b.state == stateRestarting) {
+	if (v == actions.Destroy || v == actions.Stop || v == actions.Restart) && b.restarting && (b.restarts > 0 || b.state == stateRestarting) {
 		return append(out, actions.Fact{Name: "state", Value: "restarts by itself"})
 	}
 	return append(out, actions.Fact{Name: "state", Value: b.state}, actions.Fact{Name: "started", Value: b.started},
@@ -97,6 +97,10 @@ func (b *containerInfo) unfit(v actions.Verb) backend.Safe {
 	switch {
 	case b.state == stateRemoving:
 		return backend.Text("the engine is removing it already")
+	case v == actions.Start:
+		return b.unfitToStart()
+	case v == actions.Restart:
+		return b.unfitToRestart()
 	case v == actions.Destroy, v == actions.Probe: // a probe starts nothing in one that does not run
 		return backend.Safe{}
 	case v == actions.Resume && b.state == stateRunning:

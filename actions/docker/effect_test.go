@@ -41,6 +41,8 @@ func TestAnswersHaveTheirMeaning(t *testing.T) {
 		{"a proxy lost the engine", actions.Stop, 502, "bad gateway", "", "uncertain", "answered 502"},
 		{"a secret in an answer", actions.Stop, 500, "token our-own-secret is bad", "", "failed", "masked"},
 		{"stopped", actions.Stop, 204, "", stateExited, "done", "calls it exited"},
+		{"starts the run that is there", actions.Restart, 204, "", "", "accepted", "another run began is not seen"},
+		{"restart fails", actions.Restart, 500, "cannot restart container: no such device", "", "failed", "no such device"},
 		{"paused", actions.Pause, 204, "", statePaused, "done", "calls it paused"},
 		{"accepted and not so", actions.Pause, 204, "", "", "accepted", "calls it running"},
 	} {
@@ -291,6 +293,9 @@ func TestVerdictsComeFromLaterReadings(t *testing.T) {
 		{"stopped and gone", actions.Stop, gone(later), actions.ResultEnded},
 		{"not listed by a source that is down", actions.Stop, down, actions.ResultAccepted},
 		{"paused", actions.Pause, box(backend.SandboxPaused, later), actions.ResultVerified},
+		{"started", actions.Start, box(backend.SandboxRunning, later), actions.ResultVerified},
+		{"started, and ended again", actions.Start, box(backend.SandboxExited, later), actions.ResultAccepted},
+		{"restarted", actions.Restart, box(backend.SandboxRunning, later), actions.ResultVerified},
 		{"resumed", actions.Resume, box(backend.SandboxRunning, later), actions.ResultVerified},
 		{"destroyed", actions.Destroy, gone(later), actions.ResultVerified},
 		{"destroyed, listed still", actions.Destroy, box(backend.SandboxRemoving, later), actions.ResultAccepted},
@@ -307,6 +312,46 @@ func TestVerdictsComeFromLaterReadings(t *testing.T) {
 		if part, _ := (&clientFactory{}).part(v); part.Verifier != nil {
 			t.Errorf("%s has a verifier, and no reading shows the inside of a container", v)
 		}
+	}
+}
+
+// A container that runs still is not a restarted one: the reading must show another run than the plan saw.
+func TestARestartIsAnotherRun(t *testing.T) {
+	planned := noon.Add(-41 * time.Minute)
+	target := actions.Target{Key: key(boxID), Identity: []actions.Fact{{Name: "started", Value: planned.Format(time.RFC3339Nano)}}}
+	for _, c := range []struct {
+		started backend.Value[time.Time]
+		want    actions.Result
+	}{
+		{backend.Known(planned), actions.ResultAccepted},
+		{backend.Unknown[time.Time](), actions.ResultAccepted},
+		{backend.Known(noon), actions.ResultVerified},
+	} {
+		b := sandbox()
+		b.StartedAt, b.ReadAt = c.started, noon.Add(time.Second)
+		s := known(b)
+		s.Wall, s.Sources[0].LastOK = b.ReadAt, b.ReadAt
+		if got := (newRunVerifier{}).Verify(target, noon, s); got.Result != c.want {
+			t.Errorf("started %v: %+v, want %s", c.started, got, c.want)
+		}
+	}
+}
+
+// What another client started first was not started by the plan.
+func TestAStartThatCameTooLate(t *testing.T) {
+	f := newFake(t)
+	f.set(stateExited)
+	f.answer = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.Method != http.MethodPost {
+			return false
+		}
+		f.set(stateRunning)
+		w.WriteHeader(http.StatusNotModified)
+		return true
+	}
+	_, err := f.do(actions.Start, soon)
+	if changed := (*actions.ChangedError)(nil); !errors.As(err, &changed) || !strings.Contains(err.Error(), "another client started it") {
+		t.Errorf("%v", err)
 	}
 }
 

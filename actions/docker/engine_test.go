@@ -53,8 +53,16 @@ func realEngineStopPauseResumeDestroy(t *testing.T, y *engineFixture) {
 	}
 	p.must(actions.Stop, id) // a paused one, too
 	p.refused(actions.Stop, id, "it does not run: exited")
-	if _, err := y.API.ContainerStart(t.Context(), id, client.ContainerStartOptions{}); err != nil {
-		t.Fatal(err)
+	p.refused(actions.Restart, id, "start it")
+	p.must(actions.Start, id)
+	p.refused(actions.Start, id, "it runs already")
+	run := mustInspect(t, y, id)
+	// A list alone does not tell one run from the next: the verification has an event of the engine, or an inspection.
+	if _, done, err := p.act(actions.Restart, id); err != nil || !done.Proved {
+		t.Errorf("restart: %+v, %v", done, err)
+	}
+	if now := mustInspect(t, y, id); now.started == run.started || now.state != stateRunning {
+		t.Errorf("after the restart: %s since %s, before since %s", now.state, now.started, run.started)
 	}
 	y.inside(id, "touch", "/tmp/written")
 	c := p.look(actions.Destroy, id)

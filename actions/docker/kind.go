@@ -67,12 +67,19 @@ func specs() []actions.Spec {
 			Effect: "lets every process in the paused container go on, and verifies it plane by plane",
 			Cost:   verifyCost,
 			Undo:   "pause", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+		{Verb: actions.Start, Of: backend.KindSandbox, Title: "start",
+			Effect: "starts the container that has ended, with its files; its main process begins again",
+			Cost:   "from then on what it runs takes processor and memory of its host",
+			Undo:   "stop", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
 		{Verb: actions.Pause, Of: backend.KindSandbox, Title: "pause",
 			Effect: "freezes every process in the container; commands sent to it fail or hang until it is resumed",
 			Undo:   "resume", Gesture: actions.GestureTwice, Cap: actions.CapShare},
 		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop",
 			Effect:  "asks what runs in the container to end, and kills it when it does not; the container and its files stay",
-			Undo:    "a start in its engine brings the container back with its files; what ran in it does not come back",
+			Undo:    "a start, here or in its engine, brings the container back with its files; what ran in it does not come back",
+			Gesture: actions.GestureYes, Cap: actions.CapShare},
+		{Verb: actions.Restart, Of: backend.KindSandbox, Title: "restart",
+			Effect:  "asks what runs in the container to end, kills it when it does not, and starts the container again with its files",
 			Gesture: actions.GestureYes, Cap: actions.CapShare},
 		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy",
 			Effect:  "kills what runs in the container, removes it and its anonymous volumes; named volumes and directories of the host stay",
@@ -132,6 +139,10 @@ func (f *clientFactory) part(v actions.Verb) (actions.Part, bool) {
 		p.Verifier, do = removalVerifier{}, func(h *mutatingClient) operation { return h.destroy }
 	case actions.Stop:
 		p.Verifier, do = classVerifier{backend.SandboxExited}, func(h *mutatingClient) operation { return h.stop }
+	case actions.Start:
+		p.Verifier, do = classVerifier{backend.SandboxRunning}, func(h *mutatingClient) operation { return h.start }
+	case actions.Restart:
+		p.Verifier, do = newRunVerifier{}, func(h *mutatingClient) operation { return h.restart }
 	case actions.Pause:
 		p.Verifier, do = classVerifier{backend.SandboxPaused}, func(h *mutatingClient) operation { return h.pause }
 	case actions.Resume:

@@ -154,6 +154,17 @@ func (l *lookup) remarks(c *actions.Candidate, b *containerInfo, known *backend.
 		if b.restarting {
 			note(backend.Text("its restart policy goes with it: the engine does not start it again"))
 		}
+	case actions.Start:
+		note(o.note)
+		if b.restarting {
+			note(backend.Text("its restart policy holds again: the engine starts it again when it ends"))
+		}
+		if b.autoRemove {
+			note(backend.Text("the engine removes it when it ends (it was made with --rm)"))
+		}
+	case actions.Restart:
+		disturbed()
+		l.losesRun(c, b, known)
 	case actions.Stop:
 		disturbed()
 		l.losesRun(c, b, known)

@@ -27,6 +27,10 @@ func TestWhoIsATarget(t *testing.T) {
 		{actions.Stop, stateExited, "it does not run: exited"}, {actions.Stop, "somewhere new", "it does not run: somewhere new"},
 		{actions.Pause, stateRunning, ""}, {actions.Pause, statePaused, "paused already"}, {actions.Pause, stateRestarting, "does not run: restarting"},
 		{actions.Resume, statePaused, ""}, {actions.Resume, stateRunning, "runs already"}, {actions.Resume, stateExited, "it is not paused: exited"},
+		{actions.Start, stateExited, ""}, {actions.Start, stateCreated, ""}, {actions.Start, stateRunning, "it runs already"}, {actions.Start, statePaused, "resume it"},
+		{actions.Start, stateRestarting, "its restart policy starts it already"}, {actions.Start, stateDead, "destroy it"}, {actions.Start, "somewhere new", "calls it somewhere new"},
+		{actions.Restart, stateRunning, ""}, {actions.Restart, statePaused, "resume it first"}, {actions.Restart, stateExited, "does not run (exited): start it"},
+		{actions.Restart, stateRestarting, "find why it ends"}, {actions.Restart, stateRemoving, "removing it already"},
 		{actions.Probe, stateRunning, ""}, {actions.Probe, statePaused, ""}, {actions.Probe, stateExited, ""}, {actions.Probe, stateRemoving, "removing"},
 		{actions.Repair, statePaused, "until it is resumed"}, {actions.Repair, stateRestarting, "does not run"},
 	} {

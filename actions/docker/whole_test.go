@@ -141,6 +141,11 @@ func realEngineFromIntentToVerified(t *testing.T, y *engineFixture) {
 	c := y.control()
 	c.verified(actions.Pause, id)
 	c.verified(actions.Resume, id)
+	if plan := c.verified(actions.Restart, id); plan.Gesture != actions.GestureYes || len(plan.Targets[0].Loses) == 0 {
+		t.Errorf("restart: gesture %d, loses %v", plan.Gesture, plan.Targets[0].Loses)
+	}
+	c.verified(actions.Stop, id)
+	c.verified(actions.Start, id)
 	y.inside(id, "rmdir", "/home/ws")
 	if plan := c.verified(actions.Repair, id); plan.Gesture != actions.GestureYes {
 		t.Errorf("repair is confirmed by gesture %d", plan.Gesture)

@@ -45,7 +45,7 @@ func defaults() Options {
 // firstSource are the lines of a first source.
 const firstSource = `#host = "unix:///var/run/docker.sock"  # empty: DOCKER_HOST, the current docker context, the usual sockets
 #all_containers = true  # watch containers that are no sandboxes too, for looking only, as without a configuration
-#actions = ["stop", "pause", "resume", "destroy"]
+#actions = ["start", "stop", "restart", "pause", "resume", "destroy"]
 `
 
 // Kind is the source kind "docker".

@@ -128,7 +128,11 @@ func misfit(v actions.Verb, b *backend.Sandbox) unfit {
 	switch {
 	case !b.IsSandbox:
 		return unfit{"it is not a sandbox: a label or selector decides", "they are not sandboxes: a label or selector decides"}
-	case !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop}, v):
+	case v == actions.Start && runs:
+		return unfit{"it runs already", "they run already"}
+	case v == actions.Start && b.Class == backend.SandboxPaused:
+		return unfit{"it is paused: resume it", "they are paused: resume them"}
+	case !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop, actions.Restart}, v):
 	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead || b.Class == backend.SandboxCreated:
 		return unfit{"it does not run", "they do not run"}
 	case v == actions.Resume && runs:
