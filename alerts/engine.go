@@ -236,6 +236,11 @@ func (ev *evaluation) related() {
 			for _, b := range ev.st.SandboxesOf(x.Session) {
 				add(b.Key.Source, b.Key.ID)
 			}
+			if x.Kind.Belief() {
+				for _, b := range ev.st.SandboxesOfState(x.Session) {
+					add(b.Key.Source, b.Key.ID)
+				}
+			}
 		}
 	}
 }

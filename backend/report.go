@@ -50,20 +50,29 @@ const (
 	ReportJoin           ReportKind = "join"             // a line names a session and its sandbox
 	ReportNotStarted     ReportKind = "not-started"      // a command could not begin in a sandbox, see NotStartedText
 	ReportCommandRan     ReportKind = "command-ran"      // after such a line one ran in the same session
+	ReportAgentRuns      ReportKind = "agent-runs"       // an agent takes its sandbox for running
+	ReportAgentDown      ReportKind = "agent-down"       // an agent says that its sandbox does not run
+	ReportCheckFailed    ReportKind = "check-failed"     // the check of its SDK failed, which it takes for the same, whatever the reason
 )
+
+// Belief reports whether a report is about what an agent takes its sandbox for.
+func (k ReportKind) Belief() bool {
+	return k == ReportAgentRuns || k == ReportAgentDown || k == ReportCheckFailed
+}
 
 // Suspicious reports whether a report is a reason to look at the sandbox.
 func (k ReportKind) Suspicious() bool {
 	switch k {
 	case ReportNudgeFailed, ReportNotReconnected, ReportUnknownSession, ReportDriverTimeout:
 		return true
-	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin, ReportNotStarted, ReportCommandRan:
+	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin, ReportNotStarted, ReportCommandRan,
+		ReportAgentRuns, ReportAgentDown, ReportCheckFailed:
 	}
 	return false
 }
 
-// MaxReports bounds the reports that are kept of one source, MaxJoins the joins among them, which do not crowd out the others: the
-// newest stay, at most ReportsFor long.
+// MaxReports bounds the reports that are kept of one source, MaxJoins the joins and the beliefs among them, which do not crowd out the
+// others: the newest stay, at most ReportsFor long. Of the beliefs about one sandbox or session the newest stays.
 const (
 	MaxReports = 500
 	MaxJoins   = 2000
@@ -79,20 +88,26 @@ func KeepReports(kept, more []Report, now time.Time) []Report {
 		return nil
 	}
 	joins, others := 0, 0
+	type subject struct{ session, sandbox ID }
+	newest := map[subject]time.Time{}
 	for i := range out {
-		if out[i].Kind == ReportJoin {
+		switch x := &out[i]; {
+		case x.Kind.Belief():
+			newest[subject{x.Session, x.Sandbox}] = x.At
 			joins++
-		} else {
+		case x.Kind == ReportJoin:
+			joins++
+		default:
 			others++
 		}
 	}
 	return slices.DeleteFunc(out, func(r Report) bool { // the oldest come first
 		n, most := &others, MaxReports
-		if r.Kind == ReportJoin {
+		if r.Kind == ReportJoin || r.Kind.Belief() {
 			n, most = &joins, MaxJoins
 		}
 		*n--
-		return *n >= most
+		return *n >= most || r.Kind.Belief() && r.At.Before(newest[subject{r.Session, r.Sandbox}])
 	})
 }
 

@@ -152,6 +152,9 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if v, is := r.answersAfterEnd(env, b, &n); is {
 		return v
 	}
+	if v, is := r.believed(env, b, &n); is {
+		return v
+	}
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {
 		v.Recheck = latestOf(v.Recheck, next)

@@ -16,7 +16,7 @@ import (
 // JudgeFleet finds what many sandboxes have in common, and registries that call workspaces ready whose container is gone.
 func (r *contradiction) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	out := r.parted(env, known)
-	return slices.Concat(out, r.incidents(env, known, out), r.regions(env, known))
+	return slices.Concat(out, r.incidents(env, known, out), r.regions(env, known), r.lost(env, known))
 }
 
 // incidentKey is the subject of an incident: a fault that many sandboxes of a source share.
@@ -394,6 +394,9 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	}
 	if x, is := env.State.BeliefOn(b); is {
 		out = append(out, alerts.Evidence{Text: believed(&x), Source: src, At: x.At})
+		if x.Told != nil {
+			out = append(out, toldEvidence(x.Told))
+		}
 	}
 	out = append(out, sdkEvidence(env, b, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing)...)
 	switch {

@@ -195,7 +195,7 @@ func reportsOf(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 		}
 		for i := range h.Reports {
 			x := &h.Reports[i]
-			if x.Kind == backend.ReportJoin {
+			if x.Kind == backend.ReportJoin || x.Kind.Belief() {
 				continue // a fleet has many, and none says how a sandbox is
 			}
 			if x.Sandbox == b.Key.ID || ofSDK(x.Kind) && namesBox(x, b) || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {

@@ -14,7 +14,7 @@ var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit
 // ofPlatform reports whether the page is about sandboxes of a cloud platform, or sessions of its hub.
 func (s *subjectView) ofPlatform() bool {
 	for _, a := range s.led {
-		if slices.Contains(rulesOfPlatform, a.Rule) {
+		if slices.Contains(rulesOfPlatform, a.Rule) || saysBelief(a) {
 			return true
 		}
 	}
@@ -24,7 +24,7 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.interrupted(), s.terminals(), s.terminalFails(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.interrupted(), s.terminals(), s.terminalFails(), s.sessionNeedsIt(),
 	}))}
 	s.endPlatform(&d)
 	return d
@@ -263,6 +263,9 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Copy what matters with the vendor's command line.")
 		save()
 		d.do("Ask the vendor, with its name and the two times.")
+	case d.is("believed"):
+		s.endBelief(d, name)
+		save()
 	case d.is("unmounted"):
 		d.conclude("Its mount is gone: nothing in it can be used. No known remedy repairs it in place: replace it.")
 		d.dont("Don't nudge it or run commands in it. Each try leaves a queued record.")

@@ -13,11 +13,13 @@ type agentIndex struct {
 	named map[backend.Key]*backend.Ref
 	// digits are the sessions by the first digits of their ids; zero where two begin so.
 	digits map[string]backend.ID
+	// boxes are the sandboxes that the states of a session name.
+	boxes map[backend.ID][]*backend.Sandbox
 }
 
 // indexAgents reads the references of a State that knows its sandboxes by name.
 func indexAgents(s *State) *agentIndex {
-	x := &agentIndex{map[backend.Key]*backend.Ref{}, map[backend.Key]*backend.Ref{}, map[string]backend.ID{}}
+	x := &agentIndex{map[backend.Key]*backend.Ref{}, map[backend.Key]*backend.Ref{}, map[string]backend.ID{}, map[backend.ID][]*backend.Sandbox{}}
 	newest := func(in map[backend.Key]*backend.Ref, k backend.Key, r *backend.Ref) {
 		if old := in[k]; old == nil || r.SavedAt.Or(r.FirstSeen).After(old.SavedAt.Or(old.FirstSeen)) {
 			in[k] = r
@@ -39,6 +41,7 @@ func indexAgents(s *State) *agentIndex {
 			continue
 		}
 		newest(x.named, b.Key, r)
+		x.boxes[r.Session] = append(x.boxes[r.Session], b)
 		saved, known := r.SavedAt.Get()
 		if made, is := b.CreatedAt.Get(); known && is && MadeAfter(made, saved) {
 			continue
@@ -71,6 +74,14 @@ func (s *State) StateNaming(b *backend.Sandbox) *backend.Ref {
 		return nil
 	}
 	return s.agentRefs().named[b.Key]
+}
+
+// SandboxesOfState are the sandboxes that the saved states of a session name.
+func (s *State) SandboxesOfState(session backend.ID) []*backend.Sandbox {
+	if s.Refs.Len() == 0 {
+		return nil
+	}
+	return s.agentRefs().boxes[session]
 }
 
 // SessionOfDigits is the session whose id is these hexadecimal digits, or begins with them where they are sessionDigits at least; zero:

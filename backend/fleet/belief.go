@@ -14,13 +14,19 @@ type Belief struct {
 	At   time.Time           `json:"at,omitzero"` // of what it follows from
 	// Differs is what was observed otherwise; empty: nothing was.
 	Differs backend.Safe `json:"differs,omitzero"`
+	// Told is the line of its log that says so; nil: none does.
+	Told *Told `json:"-"`
 }
+
+// wakes is how long after a probe the list may show that it woke the sandbox, or that it sleeps again.
+const wakes = 2 * time.Minute
 
 // BeliefOn is what the agent of a sandbox believes of it; false: nothing says that an agent SDK uses it, or how its check works. On
 // Blaxel the check lists / and waits 10 s, and each error makes it false; with a container engine it reads the status.
 func (s *State) BeliefOn(b *backend.Sandbox) (x Belief, ok bool) {
 	inside, read := b.Inside()
-	if s.StateOn(b) == nil && agentDigits(b.Name.String()) == "" && !read || b.Stale {
+	told, says := s.ToldOn(b)
+	if s.StateOn(b) == nil && agentDigits(b.Name.String()) == "" && !read && !says || b.Stale {
 		return x, false
 	}
 	x.At = s.ReadAt(&b.Meta)
@@ -39,15 +45,26 @@ func (s *State) BeliefOn(b *backend.Sandbox) (x Belief, ok bool) {
 		x.Runs, x.Why = no, backend.Textf("its status is %s: / cannot be listed", b.Reported)
 	case b.Class == backend.SandboxPaused:
 		x.Runs, x.Why = no, backend.Textf("it is %s and refuses connections", b.Reported)
-	case read && inside.AgentSees.IsKnown() && !inside.At.Before(b.KnownSince):
+	case read && inside.AgentSees.IsKnown() && !inside.At.Before(b.KnownSince.Add(-awaited(b))):
 		x.Runs, x.Why, x.At = inside.AgentSees, inside.AgentWhy, inside.At
 	case b.Class == backend.SandboxAsleep:
 		x.Runs, x.Why = yes, backend.Text("it sleeps, and wakes when / is listed; a read at that moment may say not found")
 	default:
 		x.Why = backend.Textf("no list of / in it is known since it is reported %s", b.Reported)
 	}
+	if says && (!over || !told.At.Before(b.KnownSince)) {
+		x.Runs, x.Why, x.At, x.Told = backend.Known(told.Runs), backend.Textf("its log said so: %s", backend.Clean(told.Text.String(), 200)), told.At, &told
+	}
 	x.Differs = differs(b, &x)
 	return x, true
+}
+
+// awaited is by how much a probe may be older than the words of a sandbox that it woke itself.
+func awaited(b *backend.Sandbox) time.Duration {
+	if b.Class == backend.SandboxRunning {
+		return wakes
+	}
+	return 0
 }
 
 // differs is what was observed of a sandbox other than its agent believes.
@@ -66,6 +83,8 @@ func differs(b *backend.Sandbox, x *Belief) backend.Safe {
 		}
 	case tried && exec.Outcome == backend.OutcomeOK && !exec.Past && !exec.At.Before(x.At.Add(-time.Minute)):
 		return backend.Text("but a command ran in it")
+	case x.Told != nil && (b.Class == backend.SandboxRunning || b.Class == backend.SandboxAsleep):
+		return backend.Textf("but %s lists it as %s", backend.Clean(b.Key.Source, 80), b.Reported)
 	}
 	return backend.Safe{}
 }

@@ -56,7 +56,8 @@ func TestWhatAnAgentBelieves(t *testing.T) {
 		"a container that ended":      {class("docker", backend.SandboxExited), true, backend.Known(false), ""},
 		"a check that is not known":   {class("e2b", backend.SandboxRunning), false, backend.Unknown[bool](), ""},
 		"no agent SDK is known there": {func(b *box) { class("blaxel", backend.SandboxAsleep)(b); b.Name = backend.Text("web") }, false, backend.Unknown[bool](), ""},
-		"a former life":               {func(b *box) { saw(backend.Known(false))(b); b.KnownSince = now.Add(time.Minute) }, true, backend.Unknown[bool](), ""},
+		"a former life":               {func(b *box) { saw(backend.Known(false))(b); b.KnownSince = now.Add(time.Hour) }, true, backend.Unknown[bool](), ""},
+		"a probe woke it":             {func(b *box) { saw(backend.Known(false))(b); b.KnownSince = now.Add(time.Second) }, true, backend.Known(false), ""},
 	} {
 		b := &box{Name: backend.Text("agents-0123456789ab")}
 		b.Key, b.ReadAt = backend.Key{Kind: backend.KindSandbox, Source: "cloud", ID: backend.MustID("agents-0123456789ab")}, now

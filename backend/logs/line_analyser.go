@@ -36,6 +36,8 @@ type lineAnalyser struct {
 	reports  []backend.Report
 	joins    []backend.Report // apart from reports: many of them do not crowd out what failed
 	commands sandboxCommands
+	beliefs  map[[2]string]backend.Report  // of this poll: what agents take their sandboxes for, by session and sandbox
+	gaveUp   map[[2]string]bool            // those that said last that theirs does not run
 	changes  map[string]time.Time          // when a change of each name was last told
 	joined   map[backend.ID]backend.Report // the newest join that was reported of each session
 	seen     lineStats                     // of this poll
@@ -64,7 +66,7 @@ func (a *lineAnalyser) begin(total int64, elapsed time.Duration) {
 	allowed := a.budget * max(elapsed.Seconds(), 1)
 	a.every = max(1, int((float64(total)+allowed-1)/allowed))
 	a.forced = int64(allowed)
-	a.events, a.reports, a.joins, a.seen = nil, nil, nil, lineStats{}
+	a.events, a.reports, a.joins, a.beliefs, a.seen = nil, nil, nil, nil, lineStats{}
 	a.mems.silent = 0
 	a.tally.folded = 0
 }
@@ -176,6 +178,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		a.tally.add(seriesKey{metric: backend.MetricNamed, session: k.session}, at, 1, false, nil)
 	}
 	a.memory(data, k, at)
+	a.believes(&r, data, at)
 	f := a.pats.find(&r)
 	p1 := f.pattern
 	if p1 == nil || p1.class != ClassHub {
@@ -405,6 +408,9 @@ func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 	})
 	stable.Sort(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
 	r.Events, r.Reports = a.events, append(a.joins, a.reports...)
+	for _, x := range a.beliefs { // those who keep them sort them
+		r.Reports = append(r.Reports, x)
+	}
 	r.Memory = a.mems.take(a.source, now)
 	r.Load.Bytes = a.seen.bytes
 	a.ever.lines += a.seen.lines

@@ -81,7 +81,7 @@ func defaults() Options {
 			Time:       []string{"time", "timestamp", "ts", "@timestamp", "Timestamp", "@t"},
 			Session:    []string{"sessionId", "session", "session_id"},
 			Workspace:  []string{"workspace", "workspaceName"},
-			Sandbox:    []string{"sandboxId", "sandbox", "sandbox_id"},
+			Sandbox:    []string{"sandboxId", "sandbox", "sandbox_id", "sandbox_name", "sandboxName"},
 			Suppressed: []string{"suppressedCount"},
 			Command:    []string{"command", "cmd"},
 			Metachar:   []string{"metacharacter", "metachar"},

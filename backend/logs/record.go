@@ -19,6 +19,7 @@ type record struct {
 	logger, metachar   []byte
 	plain              bool              // the line is no JSON; its level stands in the text
 	output, tool       bool              // it has a field of a command's or a tool's output, of a tool or a command
+	runs               runsWord          // what its field running says
 	others             map[string][]byte // the fields that patterns name
 	at                 time.Time         // the line's own time, zero without one
 	suppressed         float64           // -1: the line gives none
@@ -59,6 +60,7 @@ type decoder struct {
 	loc      *time.Location      // of times without a zone
 	others   map[string][]byte   // the fields that patterns name, of the line that was read last
 
+	runs    runsWord         // what the field running of the line says
 	ports   bool             // the line is about the address of a port
 	sdk     bool             // … or names an error of an agent's SDK
 	outputs []jsontext.Value // of the contexts of the line
@@ -204,7 +206,7 @@ func (d *decoder) wrapped() (record, bool) {
 
 // walk fills found from one object. A broken object keeps what was read before the break, which serves cut lines.
 func (d *decoder) walk(line []byte) {
-	d.arena = d.arena[:0]
+	d.arena, d.runs = d.arena[:0], saysNothing
 	for i := range d.found {
 		d.found[i].set = false
 	}
@@ -251,7 +253,11 @@ func (d *decoder) member(prefix string, name []byte) bool {
 		ref, wanted = d.refs[path]
 		below = d.prefixes[path]
 	}
-	switch d.json.PeekKind() {
+	switch kind := d.json.PeekKind(); kind {
+	case 't', 'f':
+		if prefix == "" && string(name) == "running" {
+			d.runs = runsWord(kind)
+		}
 	case '{':
 		if below != "" {
 			return d.members(below)
@@ -335,7 +341,7 @@ func (d *decoder) value(s slot) []byte {
 func (d *decoder) collect() record {
 	r := record{message: d.value(slotMessage), errText: d.value(slotError), level: d.value(slotLevel),
 		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), metachar: d.value(slotMetachar), suppressed: -1,
-		logger: d.value(slotLogger), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others}
+		logger: d.value(slotLogger), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others, runs: d.runs}
 	if v := d.value(slotTime); v != nil {
 		r.at, _ = parseTime(v, d.loc)
 	}

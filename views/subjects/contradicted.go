@@ -33,6 +33,12 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	} else if w := c.State.Workspace(k); w != nil {
 		says = w.Reported
 	}
+	if takes := "its agent takes it for "; strings.HasPrefix(a.Cause.String(), takes) {
+		if strings.HasPrefix(a.Cause.String(), takes+"not running") {
+			return "its session stands still, as far as its agent's log tells"
+		}
+		return "commands of its session fail: nothing runs in it"
+	}
 	if one && b != nil && b.Class != backend.SandboxRunning && strings.Contains(a.Cause.String(), "/ of it was listed since") {
 		effect, says = "it answers: it may run on, and be billed", b.Reported
 	}

@@ -1,0 +1,49 @@
+package runbook
+
+import (
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// The beginnings of the causes that say what an agent takes its sandbox for.
+const (
+	takesFor     = "its agent takes it for "
+	takesForDown = takesFor + "not running"
+)
+
+func saysBelief(a *alerts.Alert) bool {
+	return a.Rule == "contradiction" && strings.HasPrefix(a.Cause.String(), takesFor)
+}
+
+// believed asks whether the agent of a sandbox takes it for something else than it is.
+func (s *subjectView) believed() Check {
+	q := question{"believed", "Does its agent take it for something else than it is?", "the agent's log, and the platform's list or a probe"}
+	for _, a := range s.led {
+		if saysBelief(a) {
+			return q.yes(origin{a.Source, a.Confirmed}, "%s", a.Cause)
+		}
+	}
+	return q.unsure("no alert tells it")
+}
+
+// endBelief ends the page about a sandbox that its agent takes for something else than it is.
+func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
+	for _, c := range d.Checks {
+		if c.Name != "believed" {
+			continue
+		}
+		if strings.HasPrefix(c.Fact.String(), takesForDown) {
+			d.conclude("Its agent gave it up, and it is there.")
+			d.dont("Don't destroy it: its files are in it.")
+			d.do("Probe it, if that was not done: sandglass probe %s. That wakes it and is billed. A sandbox that only woke too slowly answers then.", name)
+			d.do("Let the agent resume its session. It checks the sandbox anew.")
+			return
+		}
+		d.conclude("It is gone, and its agent does not know.")
+		d.dont("Don't let the agent go on: each command fails, and a resume makes an empty sandbox of the same name.")
+		d.do("Stop the agent's run first.")
+		d.do("Look for what is left: sandglass why %s names snapshots and the saved state.", name)
+	}
+}

@@ -1,0 +1,44 @@
+package fleet
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// Told is what the log of an agent last said of whether its sandbox runs.
+type Told struct {
+	Runs   bool
+	Hint   bool // only the SDK's own check failed, which says little by itself
+	At     time.Time
+	Source string // that read the line
+	Text   backend.Safe
+}
+
+// ToldOn is what the log of its agent said of a sandbox in its present life; false: nothing lately.
+func (s *State) ToldOn(b *backend.Sandbox) (Told, bool) {
+	t, is := s.told(b.Key.Source, b.Key.ID, s.SessionOn(b))
+	return t, is && !t.At.Before(b.CreatedAt.Or(time.Time{})) && !t.At.Before(b.FreshAt)
+}
+
+// ToldOf is what the log of its agent said of the sandbox that a saved state names; false: nothing lately.
+func (s *State) ToldOf(r *backend.Ref) (Told, bool) {
+	return s.told("", r.Sandbox, r.Session)
+}
+
+// told is the newest line about a sandbox of a source, "": of any, or about a session without a sandbox.
+func (s *State) told(source string, sandbox, session backend.ID) (t Told, is bool) {
+	for _, h := range s.Sources {
+		if source != "" && !h.ReportsOn(source) {
+			continue
+		}
+		for i := range h.Reports {
+			x := &h.Reports[i]
+			about := !sandbox.IsZero() && x.Sandbox == sandbox || x.Sandbox.IsZero() && !session.IsZero() && x.Session == session
+			if x.Kind.Belief() && about && !x.At.Before(t.At) {
+				t, is = Told{x.Kind == backend.ReportAgentRuns, x.Kind == backend.ReportCheckFailed, x.At, h.Key.Source, x.Text}, true
+			}
+		}
+	}
+	return t, is
+}

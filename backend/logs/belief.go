@@ -1,0 +1,66 @@
+package logs
+
+import (
+	"bytes"
+	"time"
+
+	"sandglass/backend"
+)
+
+// runsWord is what a line says of whether the sandbox of its agent runs: the kind of the JSON value.
+type runsWord byte
+
+const (
+	saysNothing runsWord = 0
+	saysRuns    runsWord = 't'
+	saysDown    runsWord = 'f'
+)
+
+// checkFailed is what the OpenAI Agents SDK writes where its check of a sandbox failed, whatever the reason, in its level of debugging.
+var checkFailed = []byte("andbox health check failed")
+
+// believes notes what a line says of whether an agent takes its sandbox for running. Of each session the newest line of a poll stays.
+func (a *lineAnalyser) believes(r *record, data []byte, at time.Time) {
+	if len(r.session)+len(r.sandbox) == 0 || r.part.continues {
+		return
+	}
+	k := [2]string{string(r.session), string(r.sandbox)}
+	kind := backend.ReportKind("")
+	switch {
+	case r.runs == saysRuns:
+		kind = backend.ReportAgentRuns
+	case r.runs == saysDown:
+		kind = backend.ReportAgentDown
+	case bytes.Contains(r.message, checkFailed):
+		kind = backend.ReportCheckFailed
+	case a.gaveUp[k] && len(r.command) > 0 && exitCode.Match(data): // it works with its sandbox again
+		kind = backend.ReportAgentRuns
+	default:
+		return
+	}
+	old, known := a.beliefs[k]
+	if known && at.Before(old.At) || !known && len(a.beliefs) >= maxJoins {
+		return
+	}
+	out := backend.Report{Source: a.source, At: at, Kind: kind, Where: a.where(), Text: a.cleaner.Clean(string(r.message[:min(len(r.message), maxSample)]), sampleRunes)}
+	var err error
+	if out.Session, err = backend.NewID(k[0]); err != nil {
+		out.Session = backend.ID{}
+	}
+	if out.Sandbox, err = backend.NewID(k[1]); err != nil {
+		out.Sandbox = backend.ID{}
+	}
+	if out.Session.IsZero() && out.Sandbox.IsZero() {
+		return
+	}
+	if a.beliefs == nil {
+		a.beliefs = map[[2]string]backend.Report{}
+	}
+	a.beliefs[k] = out
+	if a.gaveUp == nil || len(a.gaveUp) >= maxJoins {
+		a.gaveUp = map[[2]string]bool{}
+	}
+	if delete(a.gaveUp, k); kind != backend.ReportAgentRuns {
+		a.gaveUp[k] = true
+	}
+}
