@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +24,8 @@ import (
 type ConsoleOptions struct {
 	Focus string // id to begin with, as `check` and `get` print it; empty: none
 	Armed bool   // it may act from the beginning: the demo
+	// HideNames shows hashes instead of the names of subjects, for a screen that others see. Such a console only looks.
+	HideNames bool
 	// Instead is what gives output without a screen; empty: the commands that read.
 	Instead string
 }
@@ -66,8 +69,11 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	if s.ReadOnly {
 		may = actions.ReadOnly()
 	}
+	if o.HideNames {
+		may = namesHidden()
+	}
 	operator := s.Operator(may)
-	if o.Armed {
+	if o.Armed && !o.HideNames {
 		if _, err := operator.Arm(ctx, actions.LongestArming, backend.Text("demo"), backend.Text("the demo is there to be tried")); err != nil {
 			problems.add(err)
 		}
@@ -127,10 +133,25 @@ func (a *App) viewer(o ConsoleOptions) ui.Viewer {
 		Name: cmp.Or(a.User, "operator"), Origin: cmp.Or(a.Host, "local"), Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv),
 		Focus: o.Focus, Now: a.Now, CanSuspend: canSuspend(), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
 	}
+	if o.HideNames {
+		v.HideNames = newSalt()
+	}
 	if w, h, err := term.GetSize(os.Stdout.Fd()); err == nil {
 		v.Size = ui.Size{Width: w, Height: h}
 	}
 	return v
+}
+
+// namesHidden are the permissions of a console that shows no names: its operator could not check what a plan is about.
+func namesHidden() actions.Permissions {
+	return actions.Permissions{Why: backend.Text("a plan names what it changes, and names are hidden: start the console without --hide-names to act")}
+}
+
+// newSalt is what this console's hashes of names are made with, so that no one can try names out.
+func newSalt() []byte {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // it never fails
+	return b
 }
 
 // forgets says what it costs that the state directory cannot be used; skipped lines of the timeline cost nothing else.

@@ -22,6 +22,7 @@ type DemoOptions struct {
 	Focus       string
 	Flags       string // with which other commands look at this fleet, as a printed command repeats them
 	ReadOnly    bool
+	HideNames   bool
 }
 
 // reach is how other commands look at this fleet: with the configuration that was written. Without one none can, and keys
@@ -74,7 +75,7 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) error {
 		return err
 	}
 	defer s.Close()
-	return a.Console(ctx, s, ConsoleOptions{Focus: o.Focus, Armed: !o.ReadOnly, Instead: demoHeadless})
+	return a.Console(ctx, s, ConsoleOptions{Focus: o.Focus, HideNames: o.HideNames, Armed: !o.ReadOnly, Instead: demoHeadless})
 }
 
 func whereConfig(file string) string {

@@ -23,6 +23,8 @@ type shared struct {
 	stateDir string
 	focus    string
 	readOnly bool
+	// hideNames: the console shows hashes instead of names.
+	hideNames bool
 	// allContainers: every container of a Docker engine is watched, for looking only.
 	allContainers bool
 	permit        config.Permit // what may be done on a machine without a configuration
@@ -76,6 +78,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.Flags().StringVar(&s.focus, "focus", "", "begin with the subject of this `ID`, as check and get print it")
 	p.completeWith(root, "focus", p.completeIDs(&s))
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
+	root.Flags().BoolVar(&s.hideNames, "hide-names", false, hideNamesHelp)
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	p.permitFlags(root, &s)
 	root.PersistentPreRunE = noEmpty
@@ -101,6 +104,8 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	return root
 }
 
+const hideNamesHelp = "show hashes instead of the names of subjects, for a screen that others see; such a console only looks"
+
 // group adds commands that the help lists together.
 func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -125,7 +130,7 @@ func (p *Program) console(ctx context.Context, s shared) error {
 		return err
 	}
 	defer x.Close()
-	return failed("the console ended", p.Console(ctx, x, app.ConsoleOptions{Focus: s.focus}))
+	return failed("the console ended", p.Console(ctx, x, app.ConsoleOptions{Focus: s.focus, HideNames: s.hideNames}))
 }
 
 // failed gives an error of the console or the demo its exit code.
@@ -178,6 +183,7 @@ func (p *Program) demoCommand(s *shared) *cobra.Command {
 	f.StringVar(&d.WriteConfig, "write-config", "", "write a configuration for this fleet to `FILE`, for any other command's --config")
 	f.StringVar(&d.Focus, "focus", "", "begin with the subject of this `ID`")
 	f.BoolVar(&d.ReadOnly, "read-only", false, "never offer anything that changes something")
+	f.BoolVar(&d.HideNames, "hide-names", false, hideNamesHelp)
 	p.complete(cmd, "scenario", p.Scenarios)
 	return cmd
 }

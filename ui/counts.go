@@ -40,7 +40,7 @@ func known(f *views.Frame) bool { return f.Summary.SourcesUp > 0 || len(f.Board.
 
 // windowTitle names the terminal's window, with the alerts that need someone: it is read while another window is used.
 func windowTitle(environment string, f *views.Frame) string {
-	title := "sandglass " + backend.Clean(environment, 40).String()
+	title := "sandglass " + f.Shown(backend.Clean(environment, 40).String())
 	var parts []string
 	if n := f.Summary.Critical; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d critical", n))

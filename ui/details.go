@@ -138,7 +138,7 @@ func (d *details) doc(f *views.Frame) (doc *kit.Doc, links []backend.Key, title 
 // prose is the page's text.
 func (d *details) prose(w int, f *views.Frame) []string {
 	if r, at := &d.text, d.page.Platform(f); r.page != *d.page || r.at != at || r.theme != f.Theme || r.width != w {
-		*r = rendered{*d.page, at, f.Theme, w, markdown.Render(f.Theme, d.page.Markdown(f), w)}
+		*r = rendered{*d.page, at, f.Theme, w, markdown.Render(f.Theme, f.Shown(d.page.Markdown(f)), w)}
 	}
 	return d.text.lines
 }

@@ -45,8 +45,8 @@ func (e *entry) draw(l *kit.Line) int {
 	at := max(0, min(e.input.Position(), len(runes)))
 	before := backend.Clean(string(runes[:at]), maxEntry).String()
 	after := backend.Clean(string(runes[at:]), maxEntry).String()
-	l.Put(theme.Strong, before)
-	l.Put(theme.Strong, after)
+	l.Typed(theme.Strong, before)
+	l.Typed(theme.Strong, after)
 	return kit.Width(before)
 }
 
@@ -58,7 +58,7 @@ func (e *entry) column(i int) int {
 
 // drawHead writes the text in w cells from its beginning: what it is about is read there while another field is typed in.
 func (e *entry) drawHead(l *kit.Line, w int) {
-	l.Put(theme.Strong, kit.Cut(backend.Clean(e.value(), maxEntry).String(), w))
+	l.Typed(theme.Strong, kit.Cut(backend.Clean(e.value(), maxEntry).String(), w))
 }
 
 // drawTail writes the text in w cells so that the cursor is in sight, and returns the cursor's place from where it began.
@@ -67,8 +67,8 @@ func (e *entry) drawTail(l *kit.Line, w int) int {
 	at := max(0, min(e.input.Position(), len(runes)))
 	before := backend.Clean(string(runes[:at]), maxEntry).String()
 	before = kit.CutLeft(before, w-1)
-	l.Put(theme.Strong, before)
+	l.Typed(theme.Strong, before)
 	after := kit.Cut(backend.Clean(string(runes[at:]), maxEntry).String(), w-kit.Width(before))
-	l.Put(theme.Strong, after)
+	l.Typed(theme.Strong, after)
 	return kit.Width(before)
 }

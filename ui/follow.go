@@ -70,11 +70,12 @@ func (m *Model) refresh() {
 	m.seek()
 }
 
-// remember takes what happened, where that is shown.
+// remember takes what happened, where that is shown, and the names that are hidden.
 func (m *Model) remember() {
 	if h, ok := m.feed.(History); ok && m.screen().History() {
 		m.frame.Events = h.Timeline(recentEvents)
 	}
+	m.hideNames()
 }
 
 // onTick moves the time on and tells the sources what is on the screen.

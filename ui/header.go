@@ -20,7 +20,7 @@ func unfinished(w int, f *views.Frame, plans []backend.Safe) []string {
 			out = append(out, kit.NewLine(t, w).Put(theme.Warn, fmt.Sprintf(" and %d more: %s", len(plans)-i, f.Pasted("sandglass audit show"))).String())
 			break
 		}
-		for _, l := range kit.Wrap("broken off: "+b.String(), w-2) {
+		for _, l := range kit.Wrap(f.Shown("broken off: "+b.String()), w-2) {
 			out = append(out, kit.NewLine(t, w).Put(theme.Warn, " "+l).String())
 		}
 	}

@@ -44,7 +44,10 @@ func openJump(x *scope) reply {
 		j.add(target{name: b.Command, what: what, intent: b.Intent})
 	}
 	for _, f := range subjects.All(x.frame.Snapshot) {
-		j.add(target{name: f.Names[0], what: subjects.KindAndSource(f.Key), key: f.Key}, f.Names[1:]...)
+		for i := range f.Names {
+			f.Names[i] = x.frame.Shown(f.Names[i])
+		}
+		j.add(target{name: f.Names[0], what: x.frame.Shown(subjects.KindAndSource(f.Key)), key: f.Key}, f.Names[1:]...)
 	}
 	cmd := j.entry.open("")
 	j.search()

@@ -46,6 +46,7 @@ type Model struct {
 	unfinished []backend.Safe // plans that were broken off, until they were seen
 
 	past  pastFilters
+	names hiddenNames
 	hints hintLine
 	// clockBelow says that the lines above the body have no room for the clock.
 	clockBelow bool
@@ -75,8 +76,9 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m.acting.keymap, m.frame.Keys = m.keymap, m.keymap
 	m.spin = newSpin(v.Glyphs)
 	m.diagnoser.asked = map[views.Question]asked{}
-	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
 	m.frame.Snapshot = views.NewSnapshot(v.Now(), nil, nil)
+	m.frame.Hidden = m.names.begin(&m.viewer)
+	m.setTheme(theme.ColoursOf(v.ColorProfile))
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	m.frame.Diagnoses, m.frame.Local = map[views.Question]*runbook.Diagnosis{}, v.Runbook
 	if i := slices.IndexFunc(screens, views.Screen.History); i >= 0 && len(m.unfinished) > 0 {
@@ -152,7 +154,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case tea.ColorProfileMsg:
 		if c := theme.ColoursOf(msg.Profile); c != m.frame.Theme.Colours {
-			m.frame.Theme, m.dirty = theme.New(c, m.viewer.Glyphs), true
+			m.setTheme(c)
+			m.dirty = true
 			return tea.ClearScreen // cells that are there keep their old colours otherwise
 		}
 	case tea.PasteMsg:

@@ -111,6 +111,9 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	m.dirty = true
 	cmds := []tea.Cmd{r.Cmd}
 	if r.Copy != "" {
+		if m.frame.Hidden != nil {
+			r.Copy, r.Say = m.frame.Shown(r.Copy), r.Say+", names hidden"
+		}
 		cmds = append(cmds, m.viewer.toClipboard(r.Copy))
 		if hint := m.viewer.copyHint(); hint != "" {
 			r.Say += "; " + hint

@@ -48,6 +48,9 @@ type Viewer struct {
 	Bell alerts.Severity
 	// CanSuspend says that a shell is there to come back to; without one ctrl+z would hang for ever.
 	CanSuspend bool
+	// HideNames shows hashes instead of the names of subjects, for a screen that others see; it is what the hashes are made with,
+	// at least 16 random bytes. Empty: names are shown.
+	HideNames []byte
 	// Runbook is what the operators of this site add to the runbook, by rule and by page.
 	Runbook map[string]runbook.Local
 	// Now reads the clock. Required.

@@ -7,6 +7,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/views/names"
 )
 
 // Snapshot is what all views look at: one State with its Board, at one time. State and Board are never nil.
@@ -16,6 +17,8 @@ type Snapshot struct {
 	Board *alerts.Board
 	// Events is what happened, newest first, for what shows it; nil elsewhere.
 	Events []backend.Event
+	// Hidden are the names that the viewer's screen does not show; nil: it shows all.
+	Hidden *names.Set
 
 	// These are filled on first use.
 	naming  map[backend.Key]*alerts.Alert  // worst alert by subject
@@ -39,7 +42,7 @@ func NewSnapshot(now time.Time, state *fleet.State, board *alerts.Board) *Snapsh
 // Next is a Snapshot of a later time. It keeps what was computed for an unchanged Board.
 func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) *Snapshot {
 	n := NewSnapshot(now, state, board)
-	n.Events = c.Events
+	n.Events, n.Hidden = c.Events, c.Hidden
 	if board == c.Board {
 		n.naming, n.failing, n.grouped = c.naming, c.failing, c.grouped
 	}
@@ -48,6 +51,9 @@ func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) 
 
 // Pasted gives the sandglass commands in our own text the flags of this run, or names its keys.
 func (c *Snapshot) Pasted(text string) string { return backend.CommandsWith(text, c.State.Reach) }
+
+// Shown is a text as the viewer's screen shows it: with hashes where names are hidden.
+func (c *Snapshot) Shown(text string) string { return c.Hidden.Text(text) }
 
 // Alert returns the worst alert that names the subject, nil when none does. Alerts list their first 1,000 subjects.
 func (c *Snapshot) Alert(k backend.Key) *alerts.Alert {

@@ -64,6 +64,7 @@ func Rule(t *theme.Theme, w int) string {
 
 // RuleWith is a horizontal line with a note near its right end.
 func RuleWith(t *theme.Theme, w int, tone theme.Tone, note string) string {
+	note = t.Shown(note)
 	n := Width(note)
 	if note == "" || n+6 > w {
 		return Rule(t, w)
@@ -87,7 +88,7 @@ func Overlay(base, top Block, x, y int) Block {
 // Frame puts a box with a title around lines of w-4 cells; the result is w×(len(lines)+2).
 func Frame(t *theme.Theme, w int, title string, lines []string) Block {
 	b, edge := t.Border(), t.Style(theme.Accent)
-	title = t.Fit(Cut(title, max(w-4, 0)))
+	title = t.Fit(Cut(t.Shown(title), max(w-4, 0)))
 	left, right := edge.Render(b.Left+" "), edge.Render(" "+b.Right)
 	out := make([]string, 0, len(lines)+2)
 	out = append(out, edge.Render(b.TopLeft+" ")+t.Style(theme.Strong).Render(title)+

@@ -160,6 +160,7 @@ func firstSentence(s string) (first, rest string) {
 // ones; the order of what stays does not change. A part stays whole, or in a shorter form, or goes. more is how many lines
 // were left out.
 func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
+	d = d.shown(t)
 	forms, give := make([][][]string, len(d.parts)), make([]int, len(d.parts))
 	total, top, left := 0, 0, max(h, 0)
 	for i := range d.parts {
@@ -263,6 +264,7 @@ func (d *Doc) Print(t *theme.Theme, w int) []string {
 // LayoutOn is Layout with the part that has the link n under the cursor; at is the line where that begins, -1 when no
 // part has that link.
 func (d *Doc) LayoutOn(t *theme.Theme, w, n int) (lines []string, at int) {
+	d = d.shown(t)
 	at = -1
 	for i := range d.parts {
 		p := &d.parts[i]

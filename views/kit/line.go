@@ -104,7 +104,10 @@ func (l *Line) OnCursor() *Line { l.onCursor = true; return l }
 func (l *Line) Left() int { return l.width - l.used }
 
 // Put appends text.
-func (l *Line) Put(tone theme.Tone, s string) *Line {
+func (l *Line) Put(tone theme.Tone, s string) *Line { return l.Typed(tone, l.theme.Shown(s)) }
+
+// Typed appends text as it is, also where the theme shows names otherwise: what the viewer types.
+func (l *Line) Typed(tone theme.Tone, s string) *Line {
 	if s == "" || l.used >= l.width {
 		return l
 	}
@@ -138,7 +141,7 @@ func (l *Line) PadTo(x int) *Line { return l.Gap(x - l.used) }
 
 // Cell appends text in a field of w cells.
 func (l *Line) Cell(tone theme.Tone, s string, w int, right bool) *Line {
-	s = Cut(s, w)
+	s = Cut(l.theme.Shown(s), w)
 	pad := w - Width(s)
 	if right {
 		l.Gap(pad)
@@ -152,6 +155,7 @@ func (l *Line) Cell(tone theme.Tone, s string, w int, right bool) *Line {
 
 // End puts text at the right end, if it fits there with one cell before it.
 func (l *Line) End(tone theme.Tone, s string) *Line {
+	s = l.theme.Shown(s)
 	if w := Width(s); w <= l.Left()-1 {
 		l.PadTo(l.width - w)
 		l.Put(tone, s)

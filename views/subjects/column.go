@@ -179,7 +179,7 @@ func (c *Cursor[R]) Field(name string) (string, bool) {
 	if i < 0 {
 		return "", false
 	}
-	return c.set.Columns[i].Cell(c.Row, c.ctx).Text.String(), true
+	return c.ctx.Shown(c.set.Columns[i].Cell(c.Row, c.ctx).Text.String()), true
 }
 
 // Measure returns the number behind a column's text.
@@ -194,13 +194,24 @@ func (c *Cursor[R]) Measure(name string) (float64, bool) {
 // Text is what bare words are searched in.
 func (c *Cursor[R]) Text() string {
 	if c.set.Named != nil {
-		return c.set.Text(c.Row) + " " + c.set.Named(c.Row, c.ctx)
+		return c.ctx.Shown(c.set.Text(c.Row)) + " " + c.ctx.Shown(c.set.Named(c.Row, c.ctx))
 	}
-	return c.set.Text(c.Row)
+	return c.ctx.Shown(c.set.Text(c.Row))
 }
 
 // Cell returns what the i-th column shows.
-func (c *Cursor[R]) Cell(i int) Cell { return c.set.Columns[i].Cell(c.Row, c.ctx) }
+func (c *Cursor[R]) Cell(i int) Cell {
+	cell := c.set.Columns[i].Cell(c.Row, c.ctx)
+	if c.ctx.Hidden == nil {
+		return cell
+	}
+	for _, s := range []*backend.Safe{&cell.Text, &cell.Short, &cell.Brief} {
+		if text := s.String(); c.ctx.Shown(text) != text {
+			*s = backend.Clean(c.ctx.Shown(text), backend.MaxTextRunes)
+		}
+	}
+	return cell
+}
 
 // SortKey returns the i-th column's sort key.
 func (c *Cursor[R]) SortKey(i int) SortKey { return c.set.Columns[i].Sort(c.Row, c.ctx) }

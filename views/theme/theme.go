@@ -68,6 +68,25 @@ type Theme struct {
 	cursor  [toneCount]string // the same on the row under the cursor
 	marks   [markCount]string
 	sparks  []string
+	shown   func(string) string // what a text is replaced by before it is measured and cut; nil: nothing
+}
+
+// Showing is the theme with which texts are drawn as f says: where names are hidden.
+func (t *Theme) Showing(f func(string) string) *Theme {
+	c := *t
+	c.shown = f
+	return &c
+}
+
+// Replaces reports whether texts are drawn as Shown says.
+func (t *Theme) Replaces() bool { return t.shown != nil }
+
+// Shown is what is drawn for a text. Its width may differ.
+func (t *Theme) Shown(s string) string {
+	if t.shown == nil {
+		return s
+	}
+	return t.shown(s)
 }
 
 // Reset ends whatever Open began.
