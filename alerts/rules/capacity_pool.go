@@ -12,7 +12,9 @@ import (
 // or of which the platform does not tell how many run, is not judged.
 func (r *capacity) pools(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool) []alerts.Found {
 	var out []alerts.Found
+	refused := r.refusals(env)
 	for _, h := range env.State.Sources {
+		command, is := refused[h.Key.Source]
 		for i := range h.Pools {
 			x := &h.Pools[i]
 			key := backend.Key{Kind: backend.KindSource, Source: h.Key.Source, ID: backend.MustID(h.Key.Source + "/" + cmp.Or(backend.Clean(x.ID.Raw(), 100), x.Name).String())}
@@ -20,12 +22,21 @@ func (r *capacity) pools(env *alerts.Env, known alerts.Known, seen map[backend.K
 				continue
 			}
 			v := r.pool(env, h, x)
+			if is && v.Outcome == alerts.True && v.Severity != "" { // it is full
+				v.Evidence, is = append(v.Evidence, command.said()), false
+			}
 			r.began(env, &fill{}, alerts.NoteAs[shortNote](known.Note(key)), &v)
 			if v.Outcome != alerts.True && known.Finding(key) == "" {
 				continue
 			}
 			seen[key] = true
 			out = append(out, alerts.Found{Key: key, Verdict: v})
+		}
+		if is {
+			f := r.alone(env, &command)
+			r.began(env, &fill{}, alerts.NoteAs[shortNote](known.Note(f.Key)), &f.Verdict)
+			seen[f.Key] = true
+			out = append(out, f)
 		}
 	}
 	return out

@@ -74,3 +74,71 @@ func TestCapacityCountsWhatIsKeptAlive(t *testing.T) {
 	}
 	wantEvidence(t, s.look().want(capacityRule, alerts.StateFiring), "1 instance of agents: kept alive on purpose, never asleep until they are destroyed")
 }
+
+// TestARefusedCommandIsToldAsShortage: beside a full application it is its evidence; where none is known to be full it is an alert
+// of its own for as long as errors count. A command that was refused for its key tells nothing of room.
+func TestARefusedCommandIsToldAsShortage(t *testing.T) {
+	t.Parallel()
+	s := begin(t, capacityRule)
+	s.source("cf", backend.InputContainers, backend.InputCapacity)
+	refuse := func(kind backend.FailureKind) {
+		k := backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("demo")}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: k, ReadAt: s.wall}, IsSandbox: true, Name: backend.Text("demo"), Provider: backend.Text("cloudflare"), Class: backend.SandboxUnknown}
+		b.BridgeID = k.ID
+		s.sandboxes[k] = b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: kind, At: s.wall, What: backend.Text("the bridge answered 503: Instance limit reached (3/3)")}})
+		s.delta.Changed = append(s.delta.Changed, k)
+	}
+	s.runsOf(func(*backend.Pool) {})
+	refuse(backend.FailUnauthorised)
+	s.after(10 * time.Second).quiet(capacityRule)
+	refuse(backend.FailThrottled)
+	a := s.after(10*time.Second).want(capacityRule, alerts.StateFiring)
+	if a.Cause.String() != "cf has no instance left for a command" || a.Severity != alerts.SeverityCritical {
+		t.Errorf("%s: %s", a.Severity, a.Cause)
+	}
+	wantEvidence(t, a, "a command in demo was refused: the bridge answered 503: Instance limit reached (3/3)")
+	s.after(11 * time.Minute).quiet(capacityRule)
+	s.runsOf(func(x *backend.Pool) { x.Used = backend.Known(10) })
+	refuse(backend.FailThrottled)
+	wantEvidence(t, s.after(10*time.Second).want(capacityRule, alerts.StateFiring), "10 of 10 instances of agents run", "a command in demo was refused")
+}
+
+// TestWhatAWorkersPlatformCallsFailed: an instance that failed is told with what its exit code means, and an unhealthy one fires
+// when it stays so; neither has a session.
+func TestWhatAWorkersPlatformCallsFailed(t *testing.T) {
+	t.Parallel()
+	s := begin(t, exitedRule, unhealthyRule)
+	s.source("workers", backend.InputContainers)
+	s.workersBox(func(b *backend.Sandbox) {
+		b.Class, b.Reported, b.ExitCode, b.FinishedAt = backend.SandboxDead, backend.Text("failed"), backend.Known(137), backend.Known(s.wall.Add(-time.Minute))
+		b.Health, b.HealthChecks = backend.NotApplicable[backend.Safe](), backend.NotApplicable[backend.HealthChecks]()
+	})
+	if a := s.after(10*time.Second).want(exitedRule, alerts.StateFiring); !strings.Contains(a.Cause.String(), "exit code 137 (killed, perhaps for memory)") {
+		t.Errorf("%s", a.Cause)
+	}
+	s.workersBox(func(b *backend.Sandbox) { b.ExitCode = backend.NotApplicable[int]() })
+	if a := s.after(10*time.Second).want(exitedRule, alerts.StateFiring); a.Cause.String() != "its platform reports that it failed" {
+		t.Errorf("%s", a.Cause)
+	}
+	s.workersBox(func(b *backend.Sandbox) {
+		b.Class, b.Reported, b.ExitCode = backend.SandboxExited, backend.Text("stopped"), backend.Known(143)
+	})
+	s.after(10 * time.Second).quiet(exitedRule)
+	since := s.wall
+	ill := func() {
+		s.workersBox(func(b *backend.Sandbox) {
+			b.Class, b.Reported, b.Health, b.KnownSince = backend.SandboxRunning, backend.Text("unhealthy"), backend.Known(backend.Text("unhealthy")), since
+			b.ExitCode, b.FinishedAt = backend.NotApplicable[int](), backend.Unknown[time.Time]()
+		})
+	}
+	ill()
+	s.after(10*time.Second).want(unhealthyRule, alerts.StatePending)
+	ill()
+	if a := s.after(40*time.Second).want(unhealthyRule, alerts.StateFiring); a.Cause.String() != "its platform reports it unhealthy" || strings.Contains(told(a), "in a row") {
+		t.Errorf("%s%s", a.Cause, told(a))
+	}
+	s.workersBox(func(b *backend.Sandbox) {
+		b.Reported, b.Health = backend.Text("running"), backend.NotApplicable[backend.Safe]()
+	})
+	s.after(10 * time.Second).quiet(unhealthyRule)
+}

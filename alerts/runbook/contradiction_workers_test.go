@@ -101,6 +101,13 @@ func TestAFullApplicationSpeaksOfNoWorkspaces(t *testing.T) {
 			t.Errorf("%s: %s %s", c.Question, c.Mark, c.Fact)
 		}
 	}
+	if d.Conclusion.String() != "Every place is taken. Nothing that was read shows a refusal yet." {
+		t.Errorf("%s", d.Conclusion)
+	}
+	w.board.Alerts[0].Evidence = []alerts.Evidence{{Text: backend.Text("a command in demo was refused: the bridge answered 503")}}
+	if d := w.diagnose("7", source); !strings.Contains(d.Conclusion.String(), "limit refuses new containers") {
+		t.Errorf("beside a refused command: %s", d.Conclusion)
+	}
 	if !anyHas(d.Do, "Wrangler configuration") {
 		t.Errorf("steps: %v", d.Do)
 	}

@@ -311,8 +311,13 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
 	case d.mainly("quota"):
 		d.conclude("The platform's limit refuses new containers. Every retry asks again.")
-		if a := s.ledBy("capacity"); a != nil && strings.HasSuffix(a.Cause.String(), "is nearly full") && !strings.Contains(d.fact("quota").String(), "name it") {
-			d.conclude("Few places are left. Nothing that was read shows a refusal yet.")
+		if a := s.ledBy("capacity"); a != nil && !strings.Contains(d.fact("quota").String(), "name it") {
+			switch {
+			case strings.HasSuffix(a.Cause.String(), "is nearly full"):
+				d.conclude("Few places are left. Nothing that was read shows a refusal yet.")
+			case s.ofApplication() && !slices.ContainsFunc(a.Evidence, func(e alerts.Evidence) bool { return strings.Contains(e.Text.String(), "refused") }):
+				d.conclude("Every place is taken. Nothing that was read shows a refusal yet.")
+			}
 		}
 		s.makeRoom(d)
 	case d.mainly("permanent"):

@@ -99,7 +99,7 @@ func (w *writer) checked(d *runbook.Diagnosis) {
 				continue
 			}
 			fact := w.once(c.Fact.String())
-			if strings.HasSuffix(fact, "reports: the error above") || strings.HasSuffix(fact, "fires: the error above") {
+			if strings.HasSuffix(fact, "reports: the error above") || strings.HasSuffix(fact, "fires: the cause above") {
 				echoes++
 				continue
 			}

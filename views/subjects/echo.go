@@ -108,6 +108,7 @@ var outcomeWords = map[string]bool{"failed": true, "evicted": true, "lastError":
 func (w *writer) once(fact string) string {
 	for _, e := range w.errors {
 		for _, name := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: ", ""} {
+			fact = strings.ReplaceAll(fact, " fires: "+name+e, " fires: the cause above")
 			fact = strings.ReplaceAll(fact, ": "+name+e, ": the error above")
 		}
 		if rest, begins := strings.CutPrefix(fact, e); begins && rest != "" {
