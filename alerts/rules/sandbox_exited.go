@@ -33,10 +33,10 @@ func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 	if !ok || !b.Judged() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	if !b.Crashed() || b.Class == backend.SandboxRestarting || !b.StartError.IsEmpty() {
+	if !b.Crashed() && !calledFailed(b) || b.Class == backend.SandboxRestarting || !b.StartError.IsEmpty() {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	if !b.IsSandbox || len(env.HomesOf(b.Key.Source)) == 0 {
+	if !b.IsSandbox || len(env.HomesOf(b.Key.Source)) == 0 || calledFailed(b) && b.Session.IsZero() {
 		return r.alone(env, b)
 	}
 	if b.Session.IsZero() {
@@ -66,10 +66,18 @@ func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 	return out
 }
 
+// calledFailed reports whether the platform of a Worker's container calls its end a failure, whatever its exit code is.
+func calledFailed(b *backend.Sandbox) bool {
+	return onWorkers(b) && b.Class == backend.SandboxDead && b.StartError.IsEmpty()
+}
+
 // alone judges a container of which no list of sessions can tell whether it was still needed: its exit is a note for a day.
 func (r *sandboxExited) alone(env *alerts.Env, b *backend.Sandbox) alerts.Verdict {
 	at, code := endedAt(env, b), b.ExitCode.Or(0)
-	v := failing(b, backend.Textf("ended with exit code %d", code), alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("exit code %d at %s", code, env.Clock(at)))
+	v := failing(b, backend.Textf("ended with exit code %s", backend.ExitText(code)), alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("exit code %s at %s", backend.ExitText(code), env.Clock(at)))
+	if !b.ExitCode.IsKnown() {
+		v = failing(b, backend.Text("its platform reports that it failed"), alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("failed at %s, with an exit code that is not told", env.Clock(at)))
+	}
 	v.Severity, v.Fingerprint = alerts.SeverityInfo, fmt.Sprintf("%s-%d", v.Fingerprint, code) // other codes are other causes
 	return until(env, v, at)
 }
@@ -80,7 +88,7 @@ func (r *sandboxExited) of(env *alerts.Env, b *backend.Sandbox, s *backend.Sessi
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	at, code := endedAt(env, b), b.ExitCode.Or(0)
-	v := failing(b, backend.Textf("ended with exit code %d while its session runs", code), alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("exit code %d at %s", code, env.Clock(at)))
+	v := failing(b, backend.Textf("ended with exit code %s while its session runs", backend.ExitText(code)), alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("exit code %s at %s", backend.ExitText(code), env.Clock(at)))
 	v.Fingerprint, v.Tenant = fmt.Sprintf("%s-%d", v.Fingerprint, code), s.Tenant // other codes are other causes
 	if env.Now.Sub(at) > youngTrouble {
 		v.Severity = alerts.SeverityInfo

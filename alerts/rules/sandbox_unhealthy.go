@@ -38,6 +38,9 @@ type unhealthy struct {
 
 func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
+	if ok && onWorkers(b) && b.HealthChecks.IsNotApplicable() {
+		return r.byPlatform(env, b)
+	}
 	if !ok || !b.Judged() || b.Health.IsNotApplicable() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
@@ -56,6 +59,19 @@ func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 	v.Note = alerts.NoteOf(note)
 	if due := bounds.Latest.Add(max(r.least, b.StartPeriod.Or(0))); env.Now.Before(due) {
 		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it still fails at %s", env.Clock(due)), due
+	}
+	return v
+}
+
+// byPlatform judges a container of which its platform tells a word, and no checks.
+func (r *unhealthy) byPlatform(env *alerts.Env, b *backend.Sandbox) alerts.Verdict {
+	if b.Class != backend.SandboxRunning || b.Health.Or(backend.Safe{}).String() != "unhealthy" {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	since := env.Ours(b.KnownSince)
+	v := failing(b, backend.Text("its platform reports it unhealthy"), alerts.Bounds{Latest: since}, backend.Textf("reported unhealthy since %s or earlier", env.Clock(since)))
+	if due := since.Add(r.least); env.Now.Before(due) {
+		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it is still reported so at %s", env.Clock(due)), due
 	}
 	return v
 }
@@ -80,7 +96,7 @@ func (r *unhealthy) noted(env *alerts.Env, b *backend.Sandbox, known *unhealthyN
 // Evidence adds since when the check fails, and what it prints.
 func (r *unhealthy) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
 	out := r.sandboxTrouble.Evidence(env, a, oldest)
-	if b, ok := oldest.(*backend.Sandbox); ok {
+	if b, ok := oldest.(*backend.Sandbox); ok && !b.HealthChecks.IsNotApplicable() {
 		out = append(out, failingEvidence(env, b))
 		if p, ok := b.StartPeriod.Get(); ok && p > 0 {
 			out = append(out, alerts.Evidence{Text: backend.Textf("its checks may fail for %s after its start", text(p)), Value: backend.Known(p.Seconds()), Unit: "s",
