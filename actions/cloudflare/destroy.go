@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/cloudflare/bridge"
+	"sandglass/backend/fleet"
 )
 
 // destroy removes a sandbox. The bridge answers 204 also when the removal failed: only what lists it can show the result.
@@ -36,6 +38,17 @@ func (c *client) destroy(ctx context.Context, _ actions.Target, id string) (acti
 			backend.Counted(before.Assigned, "container", "containers"), after.Assigned))
 	}
 	return done, nil
+}
+
+// ended judges by later readings. Those of a sandbox of which nothing lists a container never show its end, so that nothing is waited for.
+type ended struct{}
+
+// Verify judges one target.
+func (ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+	if b := s.Sandbox(t.Key); b != nil && b.Class == backend.SandboxUnknown && b.Container.IsZero() {
+		return actions.Verdict{Result: actions.ResultUnverified, Why: backend.Text("accepted; no list shows a container of it, so that no reading can show its end: operator routes would")}
+	}
+	return actions.SandboxEnded{}.Verify(t, issued, s)
 }
 
 // stop asks the container to end, through the operator route.

@@ -114,7 +114,7 @@ func (f *factory) part(v actions.Verb) (actions.Part, bool) {
 	case actions.Destroy:
 		do, p.Longest = (*client).destroy, longest
 		if f.ops.Prefix == "" {
-			p.Verifier = actions.SandboxEnded{}
+			p.Verifier = ended{}
 		}
 	default:
 		return actions.Part{}, false
