@@ -166,6 +166,11 @@ func (s *Source) readNamespaces(ctx context.Context) {
 			url.Values{"page": {strconv.Itoa(page)}, "per_page": {strconv.Itoa(namespacesPage)}})
 		if f != nil {
 			n.err = f
+			if n.by == nil {
+				n.by = by // what came before is not lost
+			} else {
+				maps.Copy(n.by, by)
+			}
 			return
 		}
 		d, rows, before := s.decoder(), 0, len(by)

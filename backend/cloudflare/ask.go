@@ -147,6 +147,9 @@ func (s *Source) explain(f *failure, need string) (kind backend.ErrorKind, where
 	case f.is(http.StatusNotFound):
 		return kind, where, what + "; check account_id and url"
 	case kind == backend.ErrThrottled:
+		if f.retryAfter > 0 {
+			what += "; it asks to wait " + f.retryAfter.Round(time.Second).String()
+		}
 		return kind, where, what + "; all programs of the token share 1200 requests in 5 minutes: lower requests_per_second, or stop another one"
 	case f.status >= 500:
 		return kind, where, what + "; what runs is unknown until it answers: see www.cloudflarestatus.com"

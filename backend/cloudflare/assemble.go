@@ -91,7 +91,7 @@ func (p *poll) told(a *app) (whole bool) {
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the instances of the application %s cannot be read: %s", a.name, p.clean(what, 200)))
 	}
 	for _, b := range p.s.boxes {
-		if b.app == a && b.problem == nil {
+		if b.app == a && b.problem == nil && b.readAt.Before(p.now) { // those of pages that were read now are as they are
 			p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: p.s.keyOf(b), Why: p.clean(what, 200)})
 		}
 	}

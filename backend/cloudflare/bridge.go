@@ -25,6 +25,7 @@ type worker struct {
 	opened  time.Time // when it was last asked without a key
 	open    backend.Value[bool]
 	refuses backend.Safe // why nothing may be changed through it; empty: nothing speaks against it
+	silent  error        // why it does not tell which routes it has; nil: it did
 	pool    backend.Value[bridge.Pool]
 	poolAt  time.Time
 	listAt  time.Time // when the operator routes last answered; zero: never
@@ -95,7 +96,8 @@ func (p *poll) readBridge() {
 	}
 	if p.now.Sub(w.opened) >= openEvery {
 		w.opened, w.open = p.now, w.client.Open(p.ctx)
-		if f, err := w.client.Features(p.ctx); err == nil {
+		f, err := w.client.Features(p.ctx)
+		if w.silent = err; err == nil {
 			w.refuses = f.Refusal()
 		}
 	}
@@ -141,11 +143,14 @@ func (p *poll) bridgeWords() {
 			what += "; check the key of the bridge (" + s.opt.Bridge.Origin() + ")"
 		}
 		p.problem(backend.Key{}, backend.KindOf(err), where, "bridge, "+reads[i]+": "+what)
-		p.r.Unseen = p.r.Unseen || i == readBoxes
+		p.r.Unseen = p.r.Unseen || i == readBoxes || backend.KindOf(err) == backend.ErrUnauthorised
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the bridge does not answer as it should (%s): %s", backend.Clean(reads[i], maxWord), p.clean(what, 200)))
 	}
 	if p.r.Refuses = w.refuses; !w.refuses.IsEmpty() {
 		p.r.Notes = append(p.r.Notes, w.refuses)
+	}
+	if w.silent != nil && w.answers() {
+		p.note("the bridge does not tell which routes it has, so that nothing is done through it: %s", p.clean(w.silent.Error(), 200))
 	}
 	if w.open.Or(false) {
 		p.r.Notes = append(p.r.Notes, backend.Text(bridge.OpenWarning))

@@ -1,8 +1,10 @@
 package cloudflare
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -233,5 +235,47 @@ func TestAClockThatMovesIsNoStart(t *testing.T) {
 		if r := w.poll(); texts(r) != "" || !sandboxOf(t, r, owned).FreshAt.IsZero() {
 			t.Fatalf("events: %s", texts(r))
 		}
+	}
+}
+
+// TestPagesThatWereReadAreKept: a page that is refused loses nothing of those before it, also for a command that reads once.
+func TestPagesThatWereReadAreKept(t *testing.T) {
+	w := newWorld(t, nil)
+	w.setFunc("/containers/applications/"+scheduled+"/instances-v2", func(q url.Values) reply {
+		if q.Get("page_token") == "" {
+			return rows("more", instance(runs, "running", "2026-11-20T11:00:00Z", "2026-11-20T11:00:05Z", ""))
+		}
+		r := refusal(http.StatusTooManyRequests, 10000, "slow down")
+		r.header = map[string]string{"Retry-After": "30"}
+		return r
+	})
+	r := w.poll()
+	sandboxOf(t, r, runs)
+	if slices.ContainsFunc(r.Stale, func(m backend.StaleMark) bool { return m.Key.ID.Raw() == runs }) {
+		t.Errorf("what was read now is called old: %v", r.Stale)
+	}
+	if got := problems(r); r.Whole(backend.KindSandbox) || !strings.Contains(got, "it asks to wait 30s") {
+		t.Errorf("problems %s, scopes %v", got, r.Scopes)
+	}
+}
+
+// TestABridgeThatDoesNotTellItsRoutes: that is a note, and a key that it refuses is a part that cannot be read.
+func TestABridgeThatDoesNotTellItsRoutes(t *testing.T) {
+	w := newWorld(t, nil)
+	w.src = w.source(func(o *Options) { o.BridgeURL = w.url })
+	w.set("/health", ok(`{"ok":true}`))
+	w.set("/v1/pool/stats", ok(`{"warm":0,"assigned":1,"total":1,"maxInstances":3,"config":{}}`))
+	w.set("/v1/openapi.json", reply{status: http.StatusNotFound, body: "Not found"})
+	r := w.poll()
+	if notes := fmt.Sprint(r.Notes); !strings.Contains(notes, "does not tell which routes it has") {
+		t.Errorf("notes %s", notes)
+	}
+	if r.Unseen {
+		t.Errorf("a bridge that answers: %s", problems(r))
+	}
+	w.set("/v1/pool/stats", reply{status: http.StatusUnauthorized, body: `{"error":"Unauthorized","code":"unauthorized"}`})
+	w.clock.Add(time.Minute)
+	if r = w.poll(); !r.Unseen || r.Degraded.IsEmpty() {
+		t.Errorf("a refused key: unseen %v, degraded %v", r.Unseen, r.Degraded)
 	}
 }

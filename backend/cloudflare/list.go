@@ -39,6 +39,7 @@ type list struct {
 	ids  map[backend.ID]bool
 	said string // why its newest reading is not whole
 	cut  bool   // it is not known to be at its end
+	part []read // rows of a reading that broke off: they are as good as any
 	err  *failure
 }
 
@@ -123,6 +124,7 @@ func (s *Source) readInstances(ctx, slice context.Context, a *app, which int) {
 			f = &failure{status: http.StatusOK, err: backend.Errorf(backend.ErrInvalid, got.where, "the answer holds no list result; is %s the account API?", s.opt.URL)}
 		}
 		if f != nil {
+			l.part = append(l.part, l.walk.rows...)
 			l.walk, l.err, a.unlisted = nil, f, f.is(http.StatusBadRequest)
 			l.next = s.deps.Now().Add(spread(s.opt.Inventory.Std()))
 			if a.unlisted {

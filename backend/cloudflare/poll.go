@@ -142,6 +142,10 @@ func (p *poll) run(n int, do func(i int)) {
 func (p *poll) takeLists(a *app) {
 	for which := range a.lists {
 		l := &a.lists[which]
+		for i := range l.part {
+			p.takeRow(a, &l.part[i].row, l.part[i].at)
+		}
+		l.part = nil
 		w := l.walk
 		if w == nil {
 			continue

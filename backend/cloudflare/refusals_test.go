@@ -61,7 +61,7 @@ func TestTooManyRequestsAreFollowedBySilence(t *testing.T) {
 	w := newWorld(t, nil)
 	w.poll()
 	w.set("/containers/applications", reply{status: http.StatusTooManyRequests, body: `{"success":false,"errors":[{"code":971,"message":"Please wait"}]}`, header: map[string]string{"Retry-After": "120"}})
-	if got := w.fails().Error(); !strings.Contains(got, "throttled") || !strings.Contains(got, "Please wait (code 971); all programs of the token share 1200 requests in 5 minutes") {
+	if got := w.fails().Error(); !strings.Contains(got, "throttled") || !strings.Contains(got, "Please wait (code 971); it asks to wait 2m0s; all programs of the token share 1200 requests in 5 minutes") {
 		t.Error(got)
 	}
 	n := w.requests("")

@@ -108,7 +108,9 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 			why = doubt
 		}
 	}
-	if h.Unfinished && s.Status == "ok" {
+	if read, is := unreadable(h); is && s.Status == "ok" {
+		s.Status, why = "degraded", read
+	} else if h.Unfinished && s.Status == "ok" {
 		if s.Status, why = "degraded", backend.Text("not all of it was read in time"); len(h.Notes) > 0 {
 			why = backend.Textf("%s: %s", why, backend.Join(h.Notes, "; "))
 		}
@@ -126,4 +128,12 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 		s.AgeSeconds = &age
 	}
 	return s
+}
+
+// unreadable says of a source that answers in time which part of it cannot be read, and why.
+func unreadable(h *fleet.SourceHealth) (backend.Safe, bool) {
+	if !h.Unfinished || len(h.Notes) > 0 || len(h.Problems) == 0 {
+		return backend.Safe{}, false
+	}
+	return backend.Textf("a part of it cannot be read: %s", h.Problems[0].What), true
 }
