@@ -33,7 +33,7 @@ func (a *lineAnalyser) believes(r *record, data []byte, at time.Time) {
 		kind = backend.ReportAgentDown
 	case bytes.Contains(r.message, checkFailed):
 		kind = backend.ReportCheckFailed
-	case a.gaveUp[k] && len(r.command) > 0 && exitCode.Match(data): // it works with its sandbox again
+	case a.saysDown[k] && len(r.command) > 0 && exitCode.Match(data): // it works with its sandbox again
 		kind = backend.ReportAgentRuns
 	default:
 		return
@@ -57,10 +57,10 @@ func (a *lineAnalyser) believes(r *record, data []byte, at time.Time) {
 		a.beliefs = map[[2]string]backend.Report{}
 	}
 	a.beliefs[k] = out
-	if a.gaveUp == nil || len(a.gaveUp) >= maxJoins {
-		a.gaveUp = map[[2]string]bool{}
+	if a.saysDown == nil || len(a.saysDown) >= maxJoins {
+		a.saysDown = map[[2]string]bool{}
 	}
-	if delete(a.gaveUp, k); kind != backend.ReportAgentRuns {
-		a.gaveUp[k] = true
+	if delete(a.saysDown, k); kind != backend.ReportAgentRuns {
+		a.saysDown[k] = true
 	}
 }

@@ -37,7 +37,7 @@ type lineAnalyser struct {
 	joins    []backend.Report // apart from reports: many of them do not crowd out what failed
 	commands sandboxCommands
 	beliefs  map[[2]string]backend.Report  // of this poll: what agents take their sandboxes for, by session and sandbox
-	gaveUp   map[[2]string]bool            // those that said last that theirs does not run
+	saysDown map[[2]string]bool            // those that said last that theirs does not run
 	changes  map[string]time.Time          // when a change of each name was last told
 	joined   map[backend.ID]backend.Report // the newest join that was reported of each session
 	seen     lineStats                     // of this poll
