@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -62,5 +63,47 @@ func TestBlindRegistryThatAnswersNothing(t *testing.T) {
 	}
 	if first := s.board.Blind[0].Why.String(); !strings.Contains(first, "every session answers 404") {
 		t.Errorf("why %q", first)
+	}
+}
+
+// TestBlindOnCloudSandboxesWithoutASessionList: rules about sessions on them say what is missing, and those about previews say that none
+// was read yet. A log that says that a session works with its sandbox stands for the list.
+func TestBlindOnCloudSandboxesWithoutASessionList(t *testing.T) {
+	s := begin(t, terminateRule, expiringRule, publicRule, tokenRule)
+	s.source("cloud", backend.InputContainers, backend.InputPlatform)
+	s.health("cloud", func(h *fleet.SourceHealth) { h.Kind, h.About = "blaxel", []string{"cloud"} })
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.Provider = backend.Text("blaxel") })
+	why := func() map[string]string {
+		out := map[string]string{}
+		for _, b := range s.look().board.Blind {
+			if b.Source == "cloud" {
+				out[b.Rule] = b.Why.String()
+			}
+		}
+		return out
+	}
+	const noList, noPreview = "no session list speaks about cloud", "no preview of cloud was read yet"
+	for rule, want := range map[string]string{terminateRule: noList, expiringRule: noList, publicRule: noPreview, tokenRule: noPreview} {
+		if got := why()[rule]; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q", rule, got)
+		}
+	}
+	s.pass(time.Second)
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.PreviewsAt = s.wall })
+	if got := why(); got[publicRule] != "" || !strings.HasPrefix(got[tokenRule], noList) {
+		t.Errorf("with previews: %v", got)
+	}
+	s.pass(time.Second)
+	s.source("log")
+	s.health("log", func(h *fleet.SourceHealth) {
+		h.Reports = []backend.Report{{Kind: backend.ReportAgentRuns, Sandbox: backend.MustID(cloudBox), Session: backend.MustID(cloudSession), Source: "log", At: s.wall, Text: backend.Text("at work")}}
+	})
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) { ends(30*time.Minute)(s, b) })
+	s.look().want(expiringRule, alerts.StateFiring)
+	s.source("sessions", backend.InputSessions)
+	s.health("cloud", func(h *fleet.SourceHealth) { h.About = nil })
+	s.pass(time.Second)
+	if got := why(); len(got) > 0 && (got[expiringRule] != "" || got[tokenRule] != "") {
+		t.Errorf("with a list: %v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // PublicOptions are the keys of `[rules.public-preview]`.
@@ -19,6 +20,28 @@ func (o *PublicOptions) build() (alerts.Rule, error) {
 }
 
 type publicPreview struct{ cloudDue }
+
+// Blind says where no preview was read yet: a command that looks once does not wait for them.
+func (r *publicPreview) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
+	return previewsUnread(st, h)
+}
+
+// previewsUnread says of a source that has previews that none was read yet.
+func previewsUnread(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
+	looked := 0
+	for b := range st.Sandboxes.All() {
+		if b.Key.Source != h.Key.Source || h.Kind != "blaxel" || b.Class.Ended() {
+			continue
+		}
+		if !b.PreviewsAt.IsZero() {
+			return backend.Safe{}, false
+		}
+		if looked++; looked == leakSample {
+			break
+		}
+	}
+	return backend.Textf("no preview of %s was read yet: check again with --observe 75s", backend.Clean(h.Key.Source, 80)), looked > 0
+}
 
 // Judge looks for addresses of a sandbox that open without a credential.
 func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
@@ -125,6 +148,17 @@ func (o *TokenOptions) build() (alerts.Rule, error) {
 type previewToken struct {
 	cloudDue
 	before time.Duration
+}
+
+// Blind says where no preview was read yet, or nothing tells which sessions run.
+func (r *previewToken) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
+	if why, blind := previewsUnread(st, h); blind {
+		return why, blind
+	}
+	if len(st.SessionSourcesOf(h.Key.Source)) > 0 {
+		return backend.Safe{}, false
+	}
+	return noSessionList(h)
 }
 
 // Judge looks whether the private addresses of a sandbox on which a session runs can be opened, and how long yet.

@@ -5,6 +5,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // ExpiringOptions are the keys of `[rules.sandbox-expiring]`.
@@ -22,6 +23,9 @@ func (o *ExpiringOptions) build() (alerts.Rule, error) {
 	r.meta.Inhibits = []alerts.Inhibition{{Rules: []string{"reaped-soon"}}}
 	return r, positive("before", o.Before)
 }
+
+// liveByLog is how long a session counts as running after its agent's log said that its sandbox runs, where no list tells.
+const liveByLog = 15 * time.Minute
 
 type sandboxExpiring struct {
 	cloudDue
@@ -88,6 +92,19 @@ func removal(b *backend.Sandbox) (end time.Time, by backend.Safe) {
 	return end, by
 }
 
+// noSessionList says of a source of cloud sandboxes that nothing tells which of their sessions run. An engine alone needs no sessions.
+func noSessionList(h *fleet.SourceHealth) (backend.Safe, bool) {
+	return backend.Textf("no session list speaks about %s: which sessions run on its sandboxes, and which are over, is not known", backend.Clean(h.Key.Source, 80)), h.Delivers(backend.InputPlatform)
+}
+
+// Blind says where nothing tells which sessions run.
+func (r *sandboxExpiring) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
+	if len(st.SessionSourcesOf(h.Key.Source)) > 0 {
+		return backend.Safe{}, false
+	}
+	return noSessionList(h)
+}
+
 // liveOn is the session that is known to run on a sandbox. Without one it is nil, and the verdict says what is known.
 func liveOn(env *alerts.Env, b *backend.Sandbox) (*backend.Session, alerts.Verdict) {
 	none := waitsUntil(recheckOf(env, b.Key)) // a session begins without its sandbox changing
@@ -111,6 +128,9 @@ func liveOn(env *alerts.Env, b *backend.Sandbox) (*backend.Session, alerts.Verdi
 		if s.Running.Or(false) || s.ListedRunning.Or(false) {
 			return s, alerts.Verdict{}
 		}
+	}
+	if t, says := env.State.ToldOn(b); says && t.Runs && env.Now.Sub(env.Ours(t.At)) < liveByLog { // no list names it
+		return &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: t.Source, ID: id}}}, alerts.Verdict{}
 	}
 	return nil, none
 }

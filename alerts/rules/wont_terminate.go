@@ -75,8 +75,11 @@ func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.S
 			return backend.Safe{}, false // its lines tell which closes ran into their deadline
 		}
 	}
-	if !homes || st.Sandboxes.Len() == 0 {
+	if st.Sandboxes.Len() == 0 {
 		return backend.Safe{}, false
+	}
+	if !homes {
+		return noSessionList(h)
 	}
 	for x := range st.Refs.All() {
 		if x.Agent != nil && x.Agent.PauseOnExit.IsKnown() {
