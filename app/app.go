@@ -57,7 +57,8 @@ func CauseOf(text backend.Safe) string { return alerts.ErrorFingerprint(text.Str
 
 // Known is what a configuration file may name.
 func (a *App) Known() config.Catalog {
-	k := config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys(), KeyPlaces: keyPlaces(), BadKey: keys.BadKey}
+	k := config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys(), KeyPlaces: keyPlaces(), BadKey: keys.BadKey,
+		CheckView: func(v config.View) (key, why string) { return ui.CheckView(viewOf(v)) }}
 	for _, e := range a.Effects {
 		x := config.ActionKind{Kind: e.Name, Defaults: e.Defaults}
 		for _, s := range e.Specs {

@@ -40,6 +40,10 @@ func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Vie
 	v.Environment, v.Production, v.Runbook = s.Config.Environment, s.Config.Production, LocalRunbook(s.Rules, s.Config)
 	v.Examine = s.examine
 	v.Keys = s.Config.Keys
+	for _, x := range s.Config.Views {
+		v.Views = append(v.Views, viewOf(x))
+	}
+	s.keepFor(&v)
 	if s.Config.Bell != "off" {
 		v.Bell = alerts.Severity(s.Config.Bell)
 	}

@@ -33,6 +33,8 @@ type Catalog struct {
 	// KeyPlaces are the console's keys, those that work everywhere first. BadKey says why a text is not a key; empty: it is one.
 	KeyPlaces []KeyPlace
 	BadKey    func(text string, typing, twice bool) string
+	// CheckView says which key of a view is wrong, and why; both empty: it is a view. nil: views are not checked.
+	CheckView func(View) (key, why string)
 }
 
 // Config is a checked configuration.
@@ -55,7 +57,8 @@ type Config struct {
 	Declarations     []Declaration
 	Actions          []Action // in the order of the file
 	// Keys are other keys of the console, by place and intent.
-	Keys map[string]map[string][]string
+	Keys  map[string]map[string][]string
+	Views []View // in the order of the file
 
 	// Digest changes whenever the file does; empty without a file.
 	Digest string
@@ -148,6 +151,7 @@ func Parse(data []byte, name string, known Catalog) (*Config, error) {
 	p.declarations(root)
 	p.rules(root)
 	p.keys(root)
+	p.views(root)
 	if err := p.errs.orNil(); err != nil {
 		return nil, err
 	}
@@ -240,7 +244,7 @@ func (p *parser) collect(err error) bool {
 
 func (p *parser) general(root *node) {
 	g := generalDefaults()
-	tables := []string{"source", "action", "declare", "rules", "keys"}
+	tables := []string{"source", "action", "declare", "rules", "keys", "view"}
 	for _, short := range shortBlocks() {
 		tables = append(tables, short.kind)
 	}

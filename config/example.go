@@ -44,6 +44,10 @@ func Example(known Catalog) string {
 	w.comment("Facts that no route tells. Repeat it as often as needed; later ones win.")
 	w.line("[[declare]]")
 	w.table("declare", nil, valueOf(declaredDefaults()))
+	w.blankLine()
+	w.comment("A view of the console: filter, order, columns and screen under a name. Repeat it as often as needed.")
+	w.line("[[view]]")
+	w.table("view", nil, valueOf(viewDefaults()))
 	w.off = false
 	w.keys(known.KeyPlaces)
 	w.sharedKeys(known.Rules)

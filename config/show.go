@@ -74,6 +74,11 @@ func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 		w.line("[[declare]]")
 		w.table("declare", nil, valueOf(c.Declarations[i].written))
 	}
+	for i := range c.Views {
+		w.blankLine()
+		w.line("[[view]]")
+		w.table("view", nil, valueOf(&c.Views[i]))
+	}
 	w.keysSet(known.KeyPlaces, c.Keys)
 	for _, r := range known.Rules {
 		into := r.Defaults()

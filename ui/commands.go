@@ -26,6 +26,7 @@ type scope struct {
 	key    backend.Key  // that the top overlay shows; zero: the screen has the keys
 	acting *acting
 	past   *pastFilters
+	kept   *Kept
 }
 
 // command does what an intent of the program asks for.
@@ -50,9 +51,12 @@ func commands() map[keys.Action]command {
 		keys.Suspend:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.suspend() }},
 		keys.Redraw:        {anywhere, func(*scope, keys.Intent) reply { return reply{Cmd: tea.ClearScreen} }},
 		keys.Help:          {anywhere, func(x *scope, _ keys.Intent) reply { return reply{Push: &helpPage{keymap: x.keymap, from: x.from}} }},
-		keys.Palette:       {anywhere, func(x *scope, _ keys.Intent) reply { return openPalette(x.keymap) }},
+		keys.Palette:       {anywhere, func(x *scope, _ keys.Intent) reply { return openPalette(x) }},
 		keys.Jump:          {anywhere, func(x *scope, _ keys.Intent) reply { return openJump(x) }},
 		keys.CopyOf:        {onSubject, func(x *scope, in keys.Intent) reply { return x.copyOf(in.Text) }},
+		keys.SaveView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.saveView(in.Text) }},
+		keys.OpenView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.openView(in.Text) }},
+		keys.ForgetView:    {anywhere, func(x *scope, in keys.Intent) reply { return x.forgetView(in.Text) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
 		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},

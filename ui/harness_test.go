@@ -58,6 +58,11 @@ type look struct {
 
 // open starts a program; it must run inside synctest.Test.
 func open(t *testing.T, feed Feed, l look) *screen {
+	return openViewer(t, feed, l, func(*Viewer) {})
+}
+
+// openViewer is open for a viewer that is changed before.
+func openViewer(t *testing.T, feed Feed, l look, change func(*Viewer)) *screen {
 	s := &screen{t: t, em: vt.NewSafeEmulator(l.w, l.h), w: l.w, h: l.h, done: make(chan struct{})}
 	if l.profile == colorprofile.Unknown {
 		l.profile = colorprofile.ANSI256
@@ -68,6 +73,7 @@ func open(t *testing.T, feed Feed, l look) *screen {
 	}
 	v := Viewer{Permissions: may, Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
 		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken, Keys: l.keys}
+	change(&v)
 	s.model = New(v, feed)
 	pr, pw := io.Pipe()
 	s.keys = pw

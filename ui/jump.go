@@ -43,6 +43,9 @@ func openJump(x *scope) reply {
 		}
 		j.add(target{name: b.Command, what: what, intent: b.Intent})
 	}
+	for _, b := range x.viewCommands() {
+		j.add(target{name: b.Intent.Text, what: "view", intent: b.Intent})
+	}
 	for _, f := range subjects.All(x.frame.Snapshot) {
 		for i := range f.Names {
 			f.Names[i] = x.frame.Shown(f.Names[i])

@@ -47,6 +47,7 @@ type Model struct {
 
 	past  pastFilters
 	names hiddenNames
+	kept  Kept
 	hints hintLine
 	// clockBelow says that the lines above the body have no room for the clock.
 	clockBelow bool
@@ -71,7 +72,7 @@ func New(v Viewer, feed Feed) *Model { return newModel(v, feed, screens()) }
 
 func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true, screens: screens,
-		keymap: keys.NewMap(keys.Rebind(keys.Bindings(screenNames(screens)), v.Keys)), commands: commands(), done: make(chan struct{}), unfinished: v.Unfinished}
+		keymap: keys.NewMap(keys.Rebind(keys.Bindings(screenNames(screens)), v.Keys)), commands: commands(), kept: v.Kept, done: make(chan struct{}), unfinished: v.Unfinished}
 	m.acting = newActing(&m.viewer, m.done)
 	m.acting.keymap, m.frame.Keys = m.keymap, m.keymap
 	m.spin = newSpin(v.Glyphs)
@@ -254,7 +255,7 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	if c, ok := m.commands[in.Action]; ok {
 		if c.where == anywhere || top == nil || c.where == onSubject && shows {
 			x := &scope{viewer: &m.viewer, feed: m.feed, frame: &m.frame, screen: m.screen(), keymap: m.keymap, from: m.context(), acting: &m.acting,
-				past: &m.past}
+				past: &m.past, kept: &m.kept}
 			if shows {
 				x.key = one.subject()
 			} else if c.where == onSubject || in.Action == keys.Runbook {

@@ -14,15 +14,15 @@ import (
 
 // palette finds a command by a part of its name.
 type palette struct {
-	keymap *keys.Map
-	entry  entry
-	found  []keys.Binding
-	at     int
+	all   []keys.Binding
+	entry entry
+	found []keys.Binding
+	at    int
 }
 
 // openPalette closes other overlays: commands are about the screen.
-func openPalette(keymap *keys.Map) reply {
-	p := &palette{keymap: keymap, entry: newEntry()}
+func openPalette(x *scope) reply {
+	p := &palette{all: append(x.keymap.Commands(), x.viewCommands()...), entry: newEntry()}
 	cmd := p.entry.open("")
 	p.search()
 	return reply{Clear: true, Push: p, Cmd: cmd}
@@ -72,23 +72,29 @@ func (p *palette) withArgument() (in keys.Intent, line string) {
 	if arg, orders := strings.CutPrefix(text, "order "); orders {
 		return keys.Intent{Action: keys.Sort, Text: strings.TrimSpace(arg)}, "enter: sort the table by this column; - before it turns the order round"
 	}
+	for _, b := range p.all {
+		if arg, typed := strings.CutPrefix(text, b.Command+" "); typed && b.Takes {
+			in := b.Intent
+			in.Text = strings.TrimSpace(arg)
+			return in, "enter: " + b.Help().Desc
+		}
+	}
 	return keys.Intent{}, ""
 }
 
 func (p *palette) search() {
-	all := p.keymap.Commands()
-	p.at, p.found = 0, all
+	p.at, p.found = 0, p.all
 	text := strings.TrimSpace(p.entry.value())
 	if text == "" {
 		return
 	}
-	names := make([]string, len(all))
-	for i, b := range all {
+	names := make([]string, len(p.all))
+	for i, b := range p.all {
 		names[i] = b.Command
 	}
 	p.found = nil
 	for _, hit := range fuzzy.Find(text, names) {
-		p.found = append(p.found, all[hit.Index])
+		p.found = append(p.found, p.all[hit.Index])
 	}
 }
 

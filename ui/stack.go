@@ -55,6 +55,7 @@ type reply struct {
 	Clear   bool   // close all overlays
 	Close   bool   // close the overlay that replies
 	Push    overlay
+	View    *View // open it
 	Offer   *offer
 	Intent  keys.Intent // for the program, when the stack is as asked
 	Cmd     tea.Cmd
@@ -133,6 +134,9 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	}
 	if r.Push != nil {
 		m.stack.push(r.Push)
+	}
+	if r.View != nil {
+		m.show(r.View)
 	}
 	if o := r.Offer; o != nil {
 		if _, free := m.stack.top().(subjected); free || len(m.stack) == 0 {

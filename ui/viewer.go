@@ -39,6 +39,11 @@ type Viewer struct {
 	Examine Examine
 	// Keys are other keys for what the table binds, by place and name.
 	Keys map[string]map[string][]string
+	// Views are those of the configuration; Kept is what former runs kept.
+	Views []View
+	Kept  Kept
+	// Keep changes what is kept on disk, as the newest file has it; nil: there is no place for it.
+	Keep func(change func(*Kept)) error
 	// Focus is the raw id of what to show first; empty: the home screen.
 	Focus string
 	// Environment names what is watched; Production says that it is precious.

@@ -104,6 +104,11 @@ type Screen interface {
 	Marked() (shown, hidden []backend.Key)
 	// Visible are the keys of the rows on the screen.
 	Visible() []backend.Key
+	// Look is how the rows are shown now; SetLook shows them in another way, as far as that fits the screen. CheckLook names the part
+	// that does not fit (filter, sort or columns), and why; empty: everything fits.
+	Look() Look
+	SetLook(Look)
+	CheckLook(Look) (part, why string)
 	// History reports whether the screen shows the Frame's Events, which are read only for such a screen.
 	History() bool
 }

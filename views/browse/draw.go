@@ -50,7 +50,7 @@ func (l *List[R]) Need(w int, f *views.Frame) int {
 	if l.cfg.Strip != nil {
 		n += len(l.cfg.Strip(f, w))
 	}
-	if l.cfg.Pane != nil && w < besideFrom {
+	if l.cfg.Pane != nil && w < besideFrom && !l.wide {
 		n += 10
 	}
 	return n
@@ -61,6 +61,8 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 	case l.table.Len() == 0:
 		l.visible = nil
 		return l.empty(w, h, f)
+	case l.wide:
+		return l.rows(w, h)
 	case l.cfg.Pane == nil && w >= besideFrom && h >= paneFrom:
 		left := max(wideColumns+10, w*62/100)
 		return kit.Beside(f.Theme, l.rows(left, h), l.details(w-left-3, h, f))
@@ -172,8 +174,7 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 	cols := make([]kit.Column, len(l.cfg.Set.Columns))
 	local := l.cur.Snapshot().Local()
 	for i, c := range l.cfg.Set.Columns {
-		hidden := c.Where == subjects.NarrowOnly && w >= wideColumns || (c.Where == subjects.WideOnly || c.Where == subjects.WideScreens) && w < wideColumns ||
-			c.Where == subjects.Extra && w < extraColumns || c.Where == subjects.Reports || c.Needed != nil && i != l.sort && !c.Needed(l.cur.Snapshot())
+		hidden := !l.offered(i, w) || !l.chosen[c.Name] && c.Needed != nil && i != l.sort && !c.Needed(l.cur.Snapshot())
 		ideal := c.Ideal
 		if c.Wanted != nil {
 			ideal = max(ideal, c.Wanted(l.cur.Snapshot()))
@@ -182,6 +183,9 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
 		if local && c.Local > 0 && (c.Urgent == nil || !c.Urgent(l.cur.Snapshot())) {
 			cols[i].Priority, cols[i].Hidden = c.Local, c.Needed != nil && hidden
+		}
+		if on, chosen := l.chosen[c.Name]; chosen {
+			cols[i].Priority, cols[i].Hidden = 1, !on
 		}
 	}
 	need, same := l.needs(cols, rows)

@@ -83,6 +83,8 @@ type List[R any] struct {
 	slotted  []kit.Slot
 	shown    []int // columns that are on the screen, to go round with Sort
 	look     *theme.Theme
+	chosen   map[string]bool // columns that were switched on or off, by name
+	wide     bool            // the table has the whole screen
 }
 
 // New makes a List.
@@ -260,6 +262,10 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	case keys.SortReverse:
 		l.reverse = !l.reverse
 		l.table.SetOrder(l.order(), l.reverse)
+	case keys.Column:
+		return l.toggle(in.Text)
+	case keys.Wide:
+		return l.toggleWide()
 	case keys.SetFilter:
 		l.setFilter(in.Text)
 	case keys.Focus:
@@ -283,7 +289,7 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink,
 		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Acknowledge, keys.Unacknowledge, keys.Silence,
 		keys.SilenceList, keys.Expire, keys.Act, keys.Verbs, keys.Arm, keys.Disarm, keys.ShowRun, keys.NextWave, keys.Bundle, keys.Accept,
-		keys.Cancel, keys.Complete:
+		keys.Cancel, keys.Complete, keys.LeaveEmpty, keys.CopyOf, keys.Jump, keys.SaveView, keys.OpenView, keys.ForgetView:
 	}
 	return views.Outcome{}
 }

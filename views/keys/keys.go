@@ -61,6 +61,12 @@ const (
 	LeaveEmpty
 	CopyOf // Text says what: name, error, json, yaml, ids
 	Jump   // find a screen, command or subject by a part of its names
+	// Column shows the column that Text names, or takes it away; Wide gives the table the whole screen, or takes that back.
+	Column
+	Wide
+	SaveView // Text names the view that is made of what is shown
+	OpenView
+	ForgetView
 )
 
 // Intent is an action with its argument.
@@ -95,6 +101,7 @@ type Binding struct {
 	Intent  Intent
 	Hint    key.Binding // the word in the footer; its help is empty where the key is not in the footer
 	Command string      // the name in the palette; empty: not there
+	Takes   bool        // a word behind the name in the palette becomes the Text of the Intent
 }
 
 // bind makes a Binding. hint is the word in the footer, command the name in the palette; empty: not there.
@@ -113,6 +120,13 @@ type ScreenName struct {
 // command makes a Binding that only the palette has.
 func command(name string, in Intent, help string) Binding {
 	return Binding{Context: List, Intent: in, Command: name, Binding: key.NewBinding(key.WithHelp(":"+name, help))}
+}
+
+// taking makes a Binding that only the palette has, with a word behind its name.
+func taking(name string, in Intent, help string) Binding {
+	b := command(name, in, help)
+	b.Takes = true
+	return b
 }
 
 // Bindings is the whole table for a program with these screens.
@@ -135,6 +149,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(List, []string{"/"}, Intent{Action: Filter}, "filter", "show only rows that match", "filter"),
 		bind(List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column (:order COLUMN: by that one)", "sort by next column"),
 		bind(List, []string{"S"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"),
+		bind(List, []string{"W"}, Intent{Action: Wide}, "", "wide: the table alone, with every column there is room for", "wide"),
 		bind(List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"),
 		bind(List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"),
 		bind(List, []string{"esc", "backspace"}, Intent{Action: Back}, "", "clear the filter, then the marks", ""),
@@ -213,6 +228,10 @@ func Bindings(screens []ScreenName) []Binding {
 		command("copy-json", Intent{Action: CopyOf, Text: "json"}, "copy the reading as JSON"),
 		command("copy-yaml", Intent{Action: CopyOf, Text: "yaml"}, "copy the reading as YAML"),
 		command("copy-ids", Intent{Action: CopyOf, Text: "ids"}, "copy the ids of all subjects of an alert, or of the marked rows"),
+		taking("column", Intent{Action: Column}, "show a column, or hide it: :column NAME"),
+		taking("save", Intent{Action: SaveView}, "keep filter, order, columns and screen as a view: :save NAME"),
+		taking("view", Intent{Action: OpenView}, "open a view of the configuration, or a saved one: :view NAME"),
+		taking("forget", Intent{Action: ForgetView}, "forget a saved view: :forget NAME"),
 		command("doctor", Intent{Action: Doctor}, "try every read route of this row's source"))
 	for _, s := range screens {
 		b = append(b, bind(Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",

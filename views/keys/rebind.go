@@ -18,6 +18,7 @@ var names = map[Action]string{
 	Acknowledge: "acknowledge", Unacknowledge: "unacknowledge", Silence: "silence", SilenceList: "silences", Expire: "expire", Verbs: "actions",
 	Doctor: "doctor", Arm: "arm", Disarm: "disarm", ShowRun: "show-plan", NextWave: "next-batch", Bundle: "bundle", Accept: "accept",
 	Cancel: "cancel", Complete: "complete", LeaveEmpty: "leave-empty", Jump: "jump",
+	Column: "column", Wide: "wide", SaveView: "save", OpenView: "view", ForgetView: "forget",
 }
 
 // Name is what a configuration calls the binding; unique in its place.
