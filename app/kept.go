@@ -34,7 +34,7 @@ const mostKeptBytes = 1 << 20
 
 // keepFor lets a viewer keep things, where there is a place for them. A damaged file is set aside, and said.
 func (s *Station) keepFor(v *ui.Viewer) {
-	if s.StateDir == "" || s.store == nil {
+	if s.StateDir == "" || s.store == nil || len(v.HideNames) > 0 { // a console that hides names keeps none
 		return
 	}
 	k := &keptFile{path: filepath.Join(s.StateDir, "console-"+fileName(v.Name)+"-"+placeOf(s.Config.Path)+".json")}
