@@ -11,6 +11,9 @@ type Preview struct {
 	// URL is its address without a query: a token in one is a credential.
 	URL     Safe             `json:"url,omitzero"`
 	Expires Value[time.Time] `json:"expires,omitzero"` // not applicable: it has no end
+	// CreatedAt is when it was made; ChangedAt when it was last changed since, zero: not, or not told.
+	CreatedAt Value[time.Time] `json:"created_at,omitzero"`
+	ChangedAt time.Time        `json:"changed_at,omitzero"`
 	// Control says that it leads to the sandbox's own API: files, commands and terminals.
 	Control bool `json:"control,omitempty"`
 	// Tokens are what opens a private one, never their values; TokensAt is when they were read, zero: never.

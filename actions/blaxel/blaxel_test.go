@@ -40,6 +40,7 @@ type world struct {
 	reads    time.Duration                                     // instead of that of the program; 0: that
 	sandbox  *backend.Sandbox
 	refs     []*backend.Ref
+	logged   []backend.Count
 }
 
 func (w *world) ID() string                                          { return "bl" }
@@ -99,7 +100,7 @@ func (w *world) part(v actions.Verb) actions.Part {
 // look is what the plan of a verb would say.
 func (w *world) look(v actions.Verb, p actions.Params) actions.Candidate {
 	w.t.Helper()
-	st := &fleet.State{Wall: time.Now(), Sandboxes: fleet.NewTable(w.sandbox), Refs: fleet.NewTable(w.refs...),
+	st := &fleet.State{Wall: time.Now(), Windows: fleet.NewWindows(w.logged...), Sandboxes: fleet.NewTable(w.sandbox), Refs: fleet.NewTable(w.refs...),
 		Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "bl", ID: backend.MustID("bl")}, Status: fleet.StatusOK, LastOK: time.Now()}}}
 	cs := w.part(v).Targets.Look(w.t.Context(), actions.Question{Keys: []backend.Key{key()}, State: st, Now: time.Now(), Params: p})
 	if len(cs) != 1 {
@@ -331,6 +332,19 @@ func TestProcessesAreSignalledOnce(t *testing.T) {
 	}
 	if c := w.look(actions.KillProcess, actions.Params{}); !strings.Contains(c.Why.String(), "nothing ran in it") {
 		t.Errorf("afterwards: %s", c.Why)
+	}
+}
+
+// TestADestroyTellsOfALiveSession: one that wrote to its log lately; what was silent for long is not said to run.
+func TestADestroyTellsOfALiveSession(t *testing.T) {
+	for ago, says := range map[time.Duration]bool{time.Minute: true, 20 * time.Minute: false} {
+		w := newWorld(t)
+		w.sandbox.Session = backend.MustID("s-1")
+		w.logged = []backend.Count{{Series: backend.Series{Source: "bl", Name: backend.MetricNamed, Session: backend.MustID("s-1")}, At: time.Now().Add(-ago), N: 3}}
+		c := w.look(actions.Destroy, actions.Params{})
+		if got := strings.Contains(text(c.Notes), "a live session sits on it: session s-1 wrote to its log 1m ago. Its agent loses the sandbox"); got != says {
+			t.Errorf("%s ago: %s", ago, text(c.Notes))
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/blaxel/sandbox"
+	"sandglass/backend/fleet"
 )
 
 // The facts of a target.
@@ -79,7 +80,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	}
 	switch l.verb {
 	case actions.Destroy:
-		l.destroys(c, b, ref)
+		l.destroys(c, b, ref, q.State)
 	case actions.StopProcess, actions.KillProcess:
 		l.process(c, b, q.Params.Process)
 	case actions.RevokeToken:
@@ -145,8 +146,11 @@ func (l targetReader) unfit(b *backend.Sandbox) backend.Safe {
 }
 
 // destroys says what a delete loses, and what could bring it back.
-func (l targetReader) destroys(c *actions.Candidate, b *backend.Sandbox, ref *backend.Ref) {
+func (l targetReader) destroys(c *actions.Candidate, b *backend.Sandbox, ref *backend.Ref, st *fleet.State) {
 	c.Loses = []backend.Safe{backend.Text("all its files but those of mounted drives and volumes, its memory, and what runs in it")}
+	if says := st.LiveOn(b); !says.IsEmpty() {
+		c.Notes = append(c.Notes, backend.Textf("a live session sits on it: %s. Its agent loses the sandbox in the middle of its work", says))
+	}
 	const shown = 3
 	switch {
 	case b.SnapshotsAt.IsZero():

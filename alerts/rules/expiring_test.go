@@ -241,6 +241,47 @@ func TestPreviewTokenDoesNotFire(t *testing.T) {
 	}
 }
 
+// TestOnsetOfAPreview: an address is public since its making, or since a time between that and its last change; a token ends soon from
+// its end less the threshold on. What no reading dates is first seen, and stays so.
+func TestOnsetOfAPreview(t *testing.T) {
+	made, changed := 3*time.Hour, 2*time.Hour
+	of := func(do func(*story, *backend.Sandbox), edit func(*story, *backend.Preview)) func(*story, *backend.Sandbox) {
+		return func(s *story, b *backend.Sandbox) {
+			do(s, b)
+			edit(s, &b.Previews[0])
+		}
+	}
+	at := func(s *story, p *backend.Preview) { p.CreatedAt = backend.Known(s.wall.Add(-made)) }
+	for name, c := range map[string]struct {
+		rule            string
+		do              func(*story, *backend.Sandbox)
+		earliest, begun time.Duration // before the first look; 0: not known
+	}{
+		"made public":              {publicRule, of(public(false), at), 0, made},
+		"made public, or later":    {publicRule, of(public(false), func(s *story, p *backend.Preview) { at(s, p); p.ChangedAt = s.wall.Add(-changed) }), made, changed},
+		"nobody says when":         {publicRule, public(false), 0, 0},
+		"its token ends soon":      {tokenRule, of(opens(4*time.Minute), at), 0, 6 * time.Minute},
+		"a token of a new address": {tokenRule, of(opens(4*time.Minute), func(s *story, p *backend.Preview) { p.CreatedAt = backend.Known(s.wall.Add(-time.Minute)) }), 0, time.Minute},
+		"its token ended":          {tokenRule, of(opens(-7*time.Minute), at), 0, 7 * time.Minute},
+		"it lost its token":        {tokenRule, of(opens(), at), made, 0},
+	} {
+		s := beginExpiring(t, c.do)
+		begun, earliest := s.wall.Add(-c.begun), time.Time{}
+		if c.earliest > 0 {
+			earliest = s.wall.Add(-c.earliest)
+		}
+		s.every(30*time.Second, 90*time.Second, func() {
+			s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.PreviewsAt = s.wall })
+		})
+		a := s.want(c.rule, alerts.StateFiring)
+		if !a.Bounds.Latest.Equal(begun) || !a.Bounds.Earliest.Equal(earliest) {
+			t.Errorf("%s: between %v and %v, want %v and %v", name, a.Bounds.Earliest, a.Bounds.Latest, earliest, begun)
+		}
+	}
+	a := beginExpiring(t, of(opens(4*time.Minute), at)).after(time.Minute).want(tokenRule, alerts.StateFiring)
+	wantEvidence(t, a, "token token-1 ends at 12:04:00Z")
+}
+
 // TestStateOnTakesTheNewest: of two states that name a sandbox the newer one tells of it.
 func TestStateOnTakesTheNewest(t *testing.T) {
 	s := beginCloud(t)

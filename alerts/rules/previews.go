@@ -44,7 +44,7 @@ func previewsUnread(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool)
 }
 
 // Judge looks for addresses of a sandbox that open without a credential.
-func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
 	if !ok || !b.Judged() || !onPlatform(b) || b.PreviewsAt.IsZero() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
@@ -58,10 +58,12 @@ func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 	cause := backend.Text("a port of it can be opened from the internet without a token")
 	var told backend.Safe
 	var next time.Time
+	var began alerts.Bounds
 	for _, p := range b.Previews {
 		if !p.Public.Or(false) || over(env, p.Expires) {
 			continue
 		}
+		began = earliest(began, madePublic(env, &p))
 		if end, known := p.Expires.Get(); known {
 			next = sooner(next, env.Ours(end))
 		}
@@ -78,7 +80,8 @@ func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 	if told.IsEmpty() {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	v := r.due(env, b, cause.String(), cause, env.Ours(b.PreviewsAt))
+	v := r.due(env, b, cause.String(), cause, time.Time{})
+	r.began(env, &v, known, began)
 	v.Severity, v.Detail, v.Recheck = severity, told, sooner(recheckOf(env, b.Key), next)
 	if state != nil {
 		if on, known := state.Agent.PortsPublic.Get(); known {
@@ -86,6 +89,40 @@ func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 		}
 	}
 	return v
+}
+
+// madePublic is between which times an address was made public: by its making, or by a change since. Without a time of its making
+// nothing is known.
+func madePublic(env *alerts.Env, p *backend.Preview) alerts.Bounds {
+	made, known := p.CreatedAt.Get()
+	if !known {
+		return alerts.Bounds{}
+	}
+	b := alerts.Bounds{Latest: env.Ours(made)}
+	if !p.ChangedAt.IsZero() {
+		b = alerts.Bounds{Earliest: env.Ours(made), Latest: env.Ours(p.ChangedAt)}
+	}
+	return b
+}
+
+// earliest are the bounds of what began first; those without an end are of no use.
+func earliest(a, b alerts.Bounds) alerts.Bounds {
+	if a.Latest.IsZero() || !b.Latest.IsZero() && b.Latest.Before(a.Latest) {
+		return b
+	}
+	return a
+}
+
+// began gives a verdict its onset. Where no reading tells it, it began at some time before it was first seen.
+func (r *cloudDue) began(env *alerts.Env, v *alerts.Verdict, known alerts.Note, b alerts.Bounds) {
+	n := waitNote{Since: env.Now}
+	if old := alerts.NoteAs[waitNote](known); old != nil && !old.Since.IsZero() {
+		n = *old
+	}
+	v.Note, v.Bounds = alerts.NoteOf(&n), b
+	if b.Latest.IsZero() {
+		v.Bounds.Latest = n.Since
+	}
 }
 
 func publicWord(on bool) backend.Safe {
@@ -162,7 +199,7 @@ func (r *previewToken) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Sa
 }
 
 // Judge looks whether the private addresses of a sandbox on which a session runs can be opened, and how long yet.
-func (r *previewToken) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+func (r *previewToken) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
 	if !ok || !b.Judged() || !onPlatform(b) || b.PreviewsAt.IsZero() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
@@ -176,16 +213,17 @@ func (r *previewToken) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) a
 			continue
 		}
 		from, says := r.token(env, &p)
-		if says.IsEmpty() || env.Now.Before(from) {
-			next = sooner(next, from)
+		if says.IsEmpty() || env.Now.Before(from.Latest) {
+			next = sooner(next, from.Latest)
 			continue
 		}
 		s, v := liveOn(env, b)
 		if s == nil {
 			return v
 		}
-		v = r.due(env, b, says.String(), says, from)
-		v.Session, v.Tenant, v.Detail, v.Recheck = s.Key.ID, s.Tenant, preview(env, &p), recheckOf(env, b.Key)
+		v = r.due(env, b, says.String(), says, time.Time{})
+		r.began(env, &v, known, from)
+		v.Session, v.Tenant, v.Detail, v.Recheck = s.Key.ID, s.Tenant, backend.Textf("%s%s", preview(env, &p), lastToken(env, &p)), recheckOf(env, b.Key)
 		return v
 	}
 	if next.IsZero() {
@@ -194,25 +232,44 @@ func (r *previewToken) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) a
 	return waitsUntil(next)
 }
 
-// token is what is wrong with the tokens of a private address, and from when on; empty: nothing is, as far as is known.
-func (r *previewToken) token(env *alerts.Env, p *backend.Preview) (from time.Time, says backend.Safe) {
+// lastToken says when the token of an address ends that ends last.
+func lastToken(env *alerts.Env, p *backend.Preview) backend.Safe {
+	var name backend.Safe
+	var last time.Time
+	for _, t := range p.Tokens {
+		if end, known := t.Expires.Get(); known && end.After(last) {
+			name, last = t.Name, end
+		}
+	}
+	switch {
+	case last.IsZero():
+		return backend.Safe{}
+	case env.Now.Before(env.Ours(last)):
+		return backend.Textf("; token %s ends at %s", name, env.Clock(env.Ours(last)))
+	}
+	return backend.Textf("; token %s ended at %s", name, env.Clock(env.Ours(last)))
+}
+
+// token is what is wrong with the tokens of a private address, and between which times it began; empty: nothing is, as far as is known.
+func (r *previewToken) token(env *alerts.Env, p *backend.Preview) (from alerts.Bounds, says backend.Safe) {
+	made := env.Ours(p.CreatedAt.Or(time.Time{}))
 	if len(p.Tokens) == 0 {
-		return env.Ours(p.TokensAt), backend.Text("a session runs on it, and no token opens its private address")
+		return alerts.Bounds{Earliest: made}, backend.Text("a session runs on it, and no token opens its private address")
 	}
 	var last time.Time
 	for _, t := range p.Tokens {
 		end, known := t.Expires.Get()
 		if !known && !t.Expired.Or(false) {
-			return time.Time{}, backend.Safe{} // it has no end, or none that is told
+			return alerts.Bounds{}, backend.Safe{} // it has no end, or none that is told
 		}
 		if known && env.Ours(end).After(last) {
 			last = env.Ours(end)
 		}
 	}
 	if !env.Now.Before(last) {
-		return last, backend.Text("a session runs on it, and each token of its private address has ended")
+		return alerts.Bounds{Latest: last}, backend.Text("a session runs on it, and each token of its private address has ended")
 	}
-	return last.Add(-r.before), backend.Text("a session runs on it, and the token of its private address ends soon")
+	return alerts.Bounds{Latest: latestOf(last.Add(-r.before), made)}, backend.Text("a session runs on it, and the token of its private address ends soon")
 }
 
 // Evidence is each address.

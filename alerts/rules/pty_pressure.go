@@ -34,6 +34,8 @@ type ptyNote struct {
 	Count   int       `json:"count,omitempty"` // that the newest line names
 	At      time.Time `json:"at,omitzero"`     // of that line
 	Since   time.Time `json:"since,omitzero"`  // of the first line of this pressure
+	Early   time.Time `json:"first,omitzero"`  // of a line before it, which may have told of as many
+	Over    time.Time `json:"worked,omitzero"` // of the line that ended the pressure before
 	Unknown int       `json:"times,omitempty"` // lines since then about a terminal that the SDK does not know any more
 	Newest  time.Time `json:"last,omitzero"`   // of the newest of those
 	Home    string    `json:"home,omitempty"`  // the source that listed the session when it was last listed
@@ -74,13 +76,17 @@ func (r *ptyPressure) JudgeSeries(env *alerts.Env, key backend.Key, series []bac
 			if count := leadingNumber(x.Sample.String()); count > 0 {
 				n.Count, n.At = count, x.Last
 			}
-			if n.Since.IsZero() {
-				n.Since = n.At
-			}
 		}
 	}
 	if n.Count < r.warn || ptyOver(env, key, &n) {
-		return alerts.Verdict{Outcome: alerts.False}
+		v := alerts.Verdict{Outcome: alerts.False}
+		if !n.At.IsZero() {
+			v.Note = alerts.NoteOf(&ptyNote{At: n.At, Over: n.At})
+		}
+		return v
+	}
+	if n.Since.IsZero() {
+		r.firstLine(env, &n, series)
 	}
 	for _, s := range series {
 		if s.Name != backend.MetricPTYUnknown {
@@ -94,7 +100,7 @@ func (r *ptyPressure) JudgeSeries(env *alerts.Env, key backend.Key, series []bac
 		}
 	}
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Fingerprint: alerts.Fingerprint("pty pressure"), Confirmed: env.Ours(n.At), Recheck: env.Now.Add(30 * time.Second),
-		Cause: backend.Text("its agent has nearly as many terminals open as the SDK keeps"), Bounds: alerts.Bounds{Latest: env.Ours(n.Since)}}
+		Cause: backend.Text("its agent has nearly as many terminals open as the SDK keeps"), Bounds: alerts.Bounds{Earliest: env.Ours(n.Early), Latest: env.Ours(n.Since)}}
 	v.Source, n.Home = homeOf(env, series[0], n.Home)
 	who := backend.Safe{}
 	if key.Kind == backend.KindSession {
@@ -113,8 +119,46 @@ func (r *ptyPressure) JudgeSeries(env *alerts.Env, key backend.Key, series []bac
 		v.Detail = backend.Textf("%s; %s about one that is not known any more", v.Detail, plural(n.Unknown, "line"))
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%sunknown PTY session, %s since: it may be one that was closed for another", who, plural(n.Unknown, "line")), Source: series[0].Source, At: n.Newest})
 	}
+	if nobodys := unnamedUnknown(env, key, series[0].Source, &n); nobodys > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("unknown PTY session, %s since that name no session: they may be of this one", plural(nobodys, "line")), Source: series[0].Source, At: n.At})
+	}
 	v.Note = alerts.NoteOf(&n)
 	return v
+}
+
+// leastLogged is from how many terminals on the SDK logs them: each line tells of as many.
+const leastLogged = 60
+
+// firstLine finds the first line of a pressure. Of lines before the newest it is known that there were so many, not how many more.
+func (r *ptyPressure) firstLine(env *alerts.Env, n *ptyNote, series []backend.Series) {
+	first := n.At
+	for _, s := range series {
+		if s.Name != backend.MetricPTYCount {
+			continue
+		}
+		for at, lines := range env.State.Windows.Counts(s) {
+			if lines > 0 && at.After(n.Over) && at.Before(first) {
+				first = at
+			}
+		}
+	}
+	if n.Since = first; r.warn > leastLogged && first.Before(n.At) {
+		n.Early, n.Since = first, n.At
+	}
+}
+
+// unnamedUnknown counts the lines since the first of a pressure about terminals that the SDK does not know any more, in the same log and
+// without a session.
+func unnamedUnknown(env *alerts.Env, key backend.Key, source string, n *ptyNote) (count int) {
+	if key.Kind != backend.KindSession {
+		return 0
+	}
+	for at, lines := range env.State.Windows.Counts(backend.Series{Source: source, Name: backend.MetricPTYUnknown}) {
+		if lines > 0 && at.After(n.Since) {
+			count += int(min(lines, 1e6))
+		}
+	}
+	return count
 }
 
 // leadingNumber is the number with which a text begins, 0 where it begins with none.

@@ -93,6 +93,35 @@ func TestPTYPressureIsLinkedToAnUnknownSession(t *testing.T) {
 	}
 }
 
+// TestPTYPressureBeganWithItsFirstLine: also where several were read at once, and not with one before a lower number. Lines of unknown
+// terminals between the first and the newest are linked.
+func TestPTYPressureBeganWithItsFirstLine(t *testing.T) {
+	s := begin(t, ptyRule)
+	s.source("app", backend.InputRejections, backend.InputEvictionLogs)
+	s.session("a", nil)
+	first := s.wall
+	for range 4 {
+		s.lines(backend.MetricPTYCount, "a", 1, "61 active")
+		s.pass(30 * time.Second)
+	}
+	s.lines(backend.MetricPTYUnknown, "a", 1, "unknown PTY session 4242")
+	s.lines(backend.MetricPTYUnknown, "", 1, "unknown PTY session 4243")
+	s.pass(30 * time.Second)
+	a := s.opensPTY(62).want(ptyRule, alerts.StateFiring)
+	if !a.Bounds.Latest.Equal(first) || a.Severity != alerts.SeverityWarning {
+		t.Errorf("since %v, want %v: %s", a.Bounds.Latest, first, a.Severity)
+	}
+	wantEvidence(t, a, "unknown PTY session, 1 line since: it may be one that was closed for another")
+	wantEvidence(t, a, "unknown PTY session, 1 line since that name no session: they may be of this one")
+	s.pass(5 * time.Second)
+	s.opensPTY(12).quiet(ptyRule)
+	s.pass(5 * time.Second)
+	again := s.wall
+	if a := s.opensPTY(63).want(ptyRule, alerts.StateFiring); !a.Bounds.Latest.Equal(again) {
+		t.Errorf("since %v, want %v", a.Bounds.Latest, again)
+	}
+}
+
 // TestPTYPressureEndsWithItsSession: by the list of sessions, or by its sandbox, as a saved state names it.
 func TestPTYPressureEndsWithItsSession(t *testing.T) {
 	s := beginPTY(t).opensPTY(64)

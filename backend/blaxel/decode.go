@@ -376,10 +376,13 @@ func (d *decoder) preview(n wire.Node) (p backend.Preview, name backend.ID, ok b
 		p.Public = backend.Known(public)
 	}
 	p.URL = d.address(spec.Get("url"))
-	p.Expires = d.moment(spec.Get("expires"))
+	p.Expires, p.CreatedAt = d.moment(spec.Get("expires")), d.moment(n.Get("metadata").Get("createdAt"))
+	if changed, known := d.moment(n.Get("metadata").Get("updatedAt")).Get(); known && changed.Sub(p.CreatedAt.Or(changed)) >= time.Minute { // it is written to once or twice while it is made
+		p.ChangedAt = changed
+	}
 	if life := textOf(spec.Get("ttl")); life != "" && p.Expires.IsNotApplicable() { // it has an end, which only its making tells
 		p.Expires = backend.Unknown[time.Time]()
-		made, known := d.moment(n.Get("metadata").Get("createdAt")).Get()
+		made, known := p.CreatedAt.Get()
 		if after, is := span(life); is && known {
 			p.Expires = backend.Known(made.Add(after))
 		}

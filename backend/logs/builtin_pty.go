@@ -12,7 +12,7 @@ func ptyLines() []pattern {
 	const failed = "a terminal of an agent could not be used"
 	frame := func(name, meaning string) pattern {
 		return pattern{
-			name: name, contains: name, class: ClassPTYFailed, tier: tierError, meaning: meaning, inError: true, quoted: true, frame: true,
+			name: name, contains: name, class: ClassPTYFailed, tier: tierFrame, meaning: meaning, inError: true, quoted: true, frame: true,
 			also: frameOf(name), cause: lastError,
 			hits: []string{
 				`2026-01-01T12:00:00Z ERROR agents terminal: Traceback: File "sandbox.py", line 700, in ` + name,

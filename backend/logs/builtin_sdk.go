@@ -53,7 +53,7 @@ func sdkLines() (out []pattern) {
 			meaning = "the saved content of a workspace could not be brought back"
 		}
 		name := strings.ReplaceAll(f.name, "_", "-") + "-frame"
-		out = append(out, pattern{name: name, contains: f.name, class: f.class, tier: tierError, meaning: meaning, inError: true, event: true, quoted: true, also: frameOf(f.name),
+		out = append(out, pattern{name: name, contains: f.name, class: f.class, tier: tierFrame, meaning: meaning, inError: true, event: true, quoted: true, also: frameOf(f.name),
 			cause: lastError, frame: true,
 			hits: []string{
 				`2026-01-01T12:00:00Z ERROR agents stop failed: Traceback: File "sandbox.py", line 700, in ` + f.name,

@@ -188,6 +188,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		a.commandRan(&r, data, at)
 	}
 	a.named(&r)
+	if p1 != nil && p1.class == ClassPTYUnknown && isNumber(k.session) { // of the terminal
+		k.session, r.session = "", nil
+	}
 	if p1 != nil && p1.class.ofTraceback() && r.part.continues && k.session == "" && len(r.part.session) > 0 {
 		k.session, r.session = string(r.part.session), r.part.session
 	}

@@ -113,6 +113,7 @@ const (
 	tierConfigured patternTier = iota
 	tierMessage
 	tierError
+	tierFrame    // a function in a traceback: what the error says of itself comes first
 	tierEvidence // an error class that is no trouble of its own: what else a line says comes first
 	tierMarker   // says how a line is to be counted, not what it is
 )

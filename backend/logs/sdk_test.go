@@ -61,6 +61,10 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 			plain(dated, "Traceback (most recent call last):", `  File "sandbox.py", line 7, in pty_exec_start`, "TimeoutError", "", "The above exception was the direct cause of the following exception:", "",
 				"Traceback (most recent call last):", `  File "sandbox.py", line 9, in pty_exec_start`, "agents.sandbox.errors.ExecTimeoutError: command timed out")},
 
+		{"a terminal that is not known any more", "PTY session not found: 4242", backend.MetricPTYUnknown,
+			plain(dated, "Traceback (most recent call last):", `  File "sandbox.py", line 7, in pty_write_stdin`, "agents.sandbox.errors.PtySessionNotFoundError: PTY session not found: 4242")},
+		{"… in an exception", "PTY session not found: 4242", backend.MetricPTYUnknown,
+			[]string{head + `"exception":"Traceback (most recent call last):\n  in pty_write_stdin\nPtySessionNotFoundError: PTY session not found: 4242"}`}},
 		{"a command that was given up", "ExecTimeoutError, timeout 300.0 s", backend.MetricSDKExec, []string{head + `"error":{"type":"ExecTimeoutError","message":"command timed out","context":{"command":["npm","test"],"timeout_s":300.0}}}`}},
 		{"… as the first argument", "ExecTimeoutError, timeout 0 s", backend.MetricSDKExec, []string{head + `"error":{"name":"ExecTimeoutError","args":[{"timeout_s":0}]}}`}},
 		{"… in plain text", "ExecTransportError, HTTP 504", backend.MetricSDKExec,
@@ -74,7 +78,7 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 	} {
 		_, r := lines(t, nil, c.lines...)
 		all := 0.0
-		for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricPTYFailed, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing} {
+		for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricPTYFailed, backend.MetricPTYUnknown, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing} {
 			all += total(r.Counts, m, "*")
 		}
 		if n := total(r.Counts, c.metric, "s1"); n != 1 || all != 1 {

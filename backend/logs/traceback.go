@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,11 @@ var (
 
 // names keeps the session that a line names, for what continues it.
 func (l *lineage) names(r *record) { l.session = append(l.session[:0], r.session...) }
+
+// isNumber reports whether a text is a number, as the SDK calls its terminals.
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
 
 // traced says which part of a traceback a line is in a log whose lines have no usual beginning.
 func (l *lineage) traced(text []byte, r *record) part {
@@ -60,7 +66,7 @@ type countedClass struct {
 
 // ofTraceback reports whether each part of a traceback can name what the class is about.
 func (c Class) ofTraceback() bool {
-	return c == ClassPTYFailed || c == ClassPersistFailed || c == ClassHydrateFailed || c == ClassPreviewFailed || c.ofSDK()
+	return c == ClassPTYFailed || c == ClassPTYUnknown || c == ClassPersistFailed || c == ClassHydrateFailed || c == ClassPreviewFailed || c.ofSDK()
 }
 
 // ofSDK reports whether a class is evidence of what an agent's SDK met, and no trouble of its own.
@@ -79,14 +85,13 @@ func (a *lineAnalyser) again(p *pattern, r *record, of seriesKey, at time.Time) 
 		a.gaveUp(p, r, all)
 		return true
 	}
-	if !p.class.ofSDK() { // the evidence before was of this
-		all = slices.DeleteFunc(all, func(c countedClass) bool {
-			if c.class.ofSDK() {
-				a.tally.takeBack(c.of, c.at)
-			}
-			return c.class.ofSDK()
-		})
-	}
+	all = slices.DeleteFunc(all, func(c countedClass) bool { // what was counted before was of this
+		is := c.class.ofSDK() && !p.class.ofSDK() || p.class == ClassPTYUnknown && c.class == ClassPTYFailed && c.frame != nil
+		if is {
+			a.tally.takeBack(c.of, c.at)
+		}
+		return is
+	})
 	c := countedClass{class: p.class, of: of, at: at}
 	if p.frame {
 		c.frame = p
