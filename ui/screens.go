@@ -7,8 +7,10 @@ import (
 	"sandglass/backend"
 	"sandglass/views"
 	alertsview "sandglass/views/alerts"
+	"sandglass/views/evictions"
 	"sandglass/views/executions"
 	"sandglass/views/keys"
+	"sandglass/views/rejections"
 	"sandglass/views/sandboxes"
 	"sandglass/views/sessions"
 	"sandglass/views/sources"
@@ -25,6 +27,8 @@ func screens() []views.Screen {
 		workspaces.New(),
 		sandboxes.New(),
 		sessions.New(),
+		evictions.New(),
+		rejections.New(),
 		tmpdirs.New(),
 		timeline.New(),
 		sources.New(),

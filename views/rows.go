@@ -15,6 +15,7 @@ const (
 	KindEvent         backend.Kind = "event"
 	KindSharedStorage backend.Kind = "place" // what several sessions or workspaces share
 	KindRejection     backend.Kind = "rejection"
+	KindEviction      backend.Kind = "eviction"
 )
 
 // AlertKey is the key of an alert's row.
@@ -42,27 +43,6 @@ func FindAlert(b *alerts.Board, key backend.Key) *alerts.Alert {
 // SharedStorageKey is the key of a shared place's row.
 func SharedStorageKey(p *fleet.SharedStorage) backend.Key {
 	return backend.Key{Kind: KindSharedStorage, Source: p.Home, Parent: backend.MustID(string(p.What)), ID: p.ID}
-}
-
-// Rejection is one row of rejected commands with a key of its own.
-type Rejection struct {
-	*backend.Rejection
-	Key backend.Key `json:"key"`
-}
-
-// RejectionRows gives the rejected commands of every source a key: the session, and what the row counts.
-func RejectionRows(st *fleet.State) iter.Seq[Rejection] {
-	return func(yield func(Rejection) bool) {
-		for _, h := range st.Sources {
-			for _, x := range h.Rejections {
-				what := x.Workspace.Raw() + "/" + x.Word.String() + "/" + x.Metacharacter.String()
-				id, err := backend.NewID(what[:min(len(what), backend.MaxIDBytes)])
-				if err != nil || !yield(Rejection{x, backend.Key{Kind: KindRejection, Source: h.Key.Source, Parent: x.Session, ID: id}}) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // Event is one line of the timeline with a key of its own.

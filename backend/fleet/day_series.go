@@ -37,6 +37,9 @@ const (
 type Line struct {
 	Source string
 	Name   LineName
+	// Provider is the provider whose part it is, as counted; empty: the source as a whole. Evictions and retries are kept by
+	// provider too.
+	Provider string
 }
 
 // IsLevel reports whether the line shows a level; others show how many things happened.
@@ -45,7 +48,12 @@ func (l Line) IsLevel() bool {
 }
 
 func compareLines(a, b Line) int {
-	return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(string(a.Name), string(b.Name)))
+	return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(string(a.Name), string(b.Name)), strings.Compare(a.Provider, b.Provider))
+}
+
+// byProvider reports whether a metric has a line of each provider.
+func byProvider(m backend.Metric) bool {
+	return m == backend.MetricEvictions || m == backend.MetricEvictionRetries || m == backend.MetricEvictionExhausted
 }
 
 // Day is the last 24 hours of what each source counted and showed as a whole, by the minute. It begins with the process,
@@ -67,14 +75,26 @@ type dayLine struct {
 	open   minute
 }
 
-// Lines are the lines of one source, by name.
+// Lines are the lines of one source as a whole, by name.
 func (d Day) Lines(source string) []Line {
 	var out []Line
 	for _, x := range d.lines {
-		if x.key.Source == source {
+		if x.key.Source == source && x.key.Provider == "" {
 			out = append(out, x.key)
 		}
 	}
+	return out
+}
+
+// Providers are the providers of which a source counted something in the last 24 hours, in the order of their names.
+func (d Day) Providers(source string) []string {
+	var out []string
+	for _, x := range d.lines {
+		if x.key.Source == source && x.key.Provider != "" && !slices.Contains(out, x.key.Provider) {
+			out = append(out, x.key.Provider)
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 
@@ -227,19 +247,26 @@ func (d *daySeries) addCounts(counts []backend.Count, now time.Time) {
 	sums := map[Line]map[int64]float64{}
 	var last Line // counts of one metric mostly follow each other, one for each session
 	var sum map[int64]float64
+	of := func(l Line) map[int64]float64 {
+		if sums[l] == nil {
+			sums[l] = map[int64]float64{}
+		}
+		return sums[l]
+	}
 	for _, c := range counts {
 		at := c.At
 		if at.After(now.Add(maxAhead)) {
 			at = now
 		}
-		l := Line{c.Series.Source, LineName(c.Series.Name)}
+		l := Line{Source: c.Series.Source, Name: LineName(c.Series.Name)}
 		if l != last || sum == nil {
-			if sums[l] == nil {
-				sums[l] = map[int64]float64{}
-			}
-			last, sum = l, sums[l]
+			last, sum = l, of(l)
 		}
 		sum[at.Unix()/60] += c.N
+		if c.Series.Provider != "" && byProvider(c.Series.Name) {
+			l.Provider = c.Series.Provider
+			of(l)[at.Unix()/60] += c.N
+		}
 	}
 	for l, by := range sums {
 		ps := make([]minute, 0, len(by))
@@ -278,13 +305,13 @@ func (d *daySeries) addLevels(now time.Time, health []*SourceHealth) {
 		}
 		for _, in := range h.Inputs {
 			for _, x := range levels {
-				if l := (Line{h.Key.Source, x.line}); x.input == in {
+				if l := (Line{Source: h.Key.Source, Name: x.line}); x.input == in {
 					d.points[l] = append(d.points[l], minute{at, float64(max(d.levels[l], 0))})
 				}
 			}
 		}
 		if h.P95 > 0 {
-			l := Line{h.Key.Source, LineLatency}
+			l := Line{Source: h.Key.Source, Name: LineLatency}
 			d.points[l] = append(d.points[l], minute{at, h.P95.Seconds()})
 		}
 	}
@@ -297,7 +324,7 @@ func (s *store) updateDay(touched []backend.Key, now time.Time, health []*Source
 			if x.kind != k.Kind {
 				continue
 			}
-			t, l := s.of(k.Kind), Line{k.Source, x.line}
+			t, l := s.of(k.Kind), Line{Source: k.Source, Name: x.line}
 			if e := t.before(k); e != nil && x.counts(e) {
 				s.daySeries.levels[l]--
 			}

@@ -29,7 +29,7 @@ func counts(at time.Time, n float64) backend.Reading {
 
 func TestADayOfMinutes(t *testing.T) {
 	s := newStore(0)
-	l := Line{"h", LineName(backend.MetricEvictions)}
+	l := Line{Source: "h", Name: LineName(backend.MetricEvictions)}
 	step(s, t0, counts(t0, 1))
 	step(s, t0.Add(5*time.Second), counts(t0.Add(5*time.Second), 2))
 	first := step(s, t0.Add(time.Minute), counts(t0.Add(time.Minute), 0))
@@ -62,7 +62,7 @@ func TestADayOfMinutes(t *testing.T) {
 	if got := step(s, t0.Add(3*DaySpan), backend.Reading{}).Day.Lines("h"); len(got) > 0 {
 		t.Errorf("a line of which nothing was read for a day stays: %v", got)
 	}
-	if got := parts(end.Day, Line{"h", "nothing"}, t0, time.Hour, 3); got != "_ _ _" {
+	if got := parts(end.Day, Line{Source: "h", Name: "nothing"}, t0, time.Hour, 3); got != "_ _ _" {
 		t.Errorf("no such line: %s", got)
 	}
 }
@@ -100,11 +100,11 @@ func TestLevelsAreMaintained(t *testing.T) {
 	health.Status = StatusOK
 	st := look(backend.Reading{Ended: []backend.Key{wsKey("s", "b"), box.Key}})
 	for l, want := range map[LineName]string{LineBroken: "2 3 2 1 1 _ 0", LineSandboxes: "0 0 0 0 1 _ 0", LineTmpdirs: "0 0 0 0 1 _ 1", LineLatency: "0.04 0.04 0.04 0.04 0.04 _ 0.04"} {
-		if got := parts(st.Day, Line{"h", l}, at, 7*time.Minute, 7); got != want {
+		if got := parts(st.Day, Line{Source: "h", Name: l}, at, 7*time.Minute, 7); got != want {
 			t.Errorf("%s: %s, want %s", l, got, want)
 		}
 	}
-	if got := parts(st.Day, Line{"h", LineBroken}, at, 8*time.Minute, 2); got != "3 1" {
+	if got := parts(st.Day, Line{Source: "h", Name: LineBroken}, at, 8*time.Minute, 2); got != "3 1" {
 		t.Errorf("the highest of four minutes: %s", got)
 	}
 }
@@ -126,5 +126,25 @@ func TestTheDayIsBounded(t *testing.T) {
 	}
 	if x := st.Day.lines[0]; len(x.closed) > 1441 || cap(x.closed) > 4*1441 {
 		t.Errorf("%d minutes in room for %d", len(x.closed), cap(x.closed))
+	}
+}
+
+// What providers are evicted from is charted for each, and together.
+func TestADayOfProviders(t *testing.T) {
+	s := newStore(0)
+	count := func(m backend.Metric, provider string, n float64) backend.Count {
+		return backend.Count{Series: backend.Series{Source: "m", Name: m, Provider: provider}, At: t0, N: n}
+	}
+	st := step(s, t0, backend.Reading{Counts: []backend.Count{count(backend.MetricEvictions, "e2b", 2), count(backend.MetricEvictions, "blaxel", 3),
+		count(backend.MetricLogLines, "e2b", 9)}})
+	line := Line{Source: "m", Name: LineName(backend.MetricEvictions)}
+	for provider, want := range map[string]string{"": "5", "e2b": "2", "blaxel": "3", "other": "_"} {
+		line.Provider = provider
+		if got := parts(st.Day, line, t0, time.Minute, 1); got != want {
+			t.Errorf("provider %q: %s, want %s", provider, got, want)
+		}
+	}
+	if got := fmt.Sprint(st.Day.Providers("m"), len(st.Day.Lines("m"))); got != "[blaxel e2b] 2" {
+		t.Errorf("providers and lines of the source as a whole: %s", got)
 	}
 }

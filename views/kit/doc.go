@@ -41,6 +41,8 @@ type part struct {
 	keep  int // rank where the document has to be cut, 0: the first to go
 	cut   cutting
 	chart *Chart
+	plot  func(w int) *Plot
+	high  int // lines of the plot
 }
 
 type partKind uint8
@@ -52,6 +54,7 @@ const (
 	partRaw
 	partLine
 	partChart
+	partPlot
 )
 
 // MaxLabel is the widest column of labels, in cells: longer ones are cut.
@@ -245,6 +248,11 @@ func (d *Doc) Raw(text string) {
 	}
 }
 
+// Plot adds a chart of h lines; of makes it for as many cells as there are.
+func (d *Doc) Plot(h int, of func(w int) *Plot) {
+	d.parts = append(d.parts, part{kind: partPlot, plot: of, high: h})
+}
+
 // Len is the number of parts.
 func (d *Doc) Len() int { return len(d.parts) }
 
@@ -305,6 +313,8 @@ func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool) (lines []s
 		p = &drawn
 	}
 	switch p.kind {
+	case partPlot:
+		lines = append(lines, p.plot(w).Lines(t, w, p.high)...)
 	case partBlank:
 		lines = append(lines, NewLine(t, w).String())
 	case partHead, partLine:

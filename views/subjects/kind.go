@@ -13,7 +13,7 @@ var kinds = [...]kind{
 	alertKind{base{views.KindAlert}}, workspaceKind{base{backend.KindWorkspace}}, sandboxKind{base{backend.KindSandbox}},
 	sessionKind{base{backend.KindSession}}, executionKind{base{backend.KindExecution}}, jobKind{base{backend.KindJob}},
 	tmpdirKind{base{backend.KindTmpdir}}, refKind{base{backend.KindRef}},
-	placeKind{base{views.KindSharedStorage}}, rejectionKind{base{views.KindRejection}}, eventKind{base{views.KindEvent}}, sourceKind{base{backend.KindSource}}, hostKind{base{backend.KindHost}},
+	placeKind{base{views.KindSharedStorage}}, evictionKind{base{views.KindEviction}}, rejectionKind{base{views.KindRejection}}, eventKind{base{views.KindEvent}}, sourceKind{base{backend.KindSource}}, hostKind{base{backend.KindHost}},
 }
 
 // kind is what one kind of subject looks like. A kind embeds base and replaces what is particular to it.

@@ -23,7 +23,7 @@ func Rejections() *Set[views.Rejection] {
 	num := func(c Column[row], get func(row) float64) Column[row] {
 		return numColumn(c, func(r row) SortKey { return SortKey{Num: get(r)} }, func(r row) string { return kit.Number(int64(get(r))) }, nil)
 	}
-	suppressed := num(Column[row]{Name: "suppressed", Title: "SUPPRESSED", Help: "lines behind rollups; + where there may be more", Min: 6, Ideal: 10, Priority: 1},
+	suppressed := num(Column[row]{Name: "suppressed", Title: "SUPPRESSED", Brief: "SUPPR", Help: "lines behind rollups; + where there may be more", Min: 6, Ideal: 10, Priority: 1},
 		func(r row) float64 { return r.Suppressed })
 	count := suppressed.Cell
 	suppressed.Cell = func(r row, c *views.Snapshot) Cell {
@@ -40,7 +40,8 @@ func Rejections() *Set[views.Rejection] {
 		Text: func(r row) string {
 			return r.Session.Safe().String() + " " + r.Workspace.Safe().String() + " " + r.Word.String() + " " + r.First.String() + " " + r.Key.Source
 		},
-		JSON: func(r row, _ *views.Snapshot) ([]byte, error) { return views.JSON(r) },
+		JSON:        func(r row, _ *views.Snapshot) ([]byte, error) { return views.JSON(r) },
+		DefaultSort: "rate",
 		Columns: []Column[row]{
 			{Name: "session", Title: "SESSION", Help: "whose command it was; ? where the lines name none and fit no one session alone", Min: 12, Ideal: 20, Flex: 1, Priority: 0,
 				Cell: rejectedSession, Sort: func(r row, _ *views.Snapshot) SortKey {
@@ -51,9 +52,15 @@ func Rejections() *Set[views.Rejection] {
 			word(Column[row]{Name: "metacharacter", Title: "METACHARACTER", Brief: "META", Help: "what the guard refused", Min: 4, Ideal: 13, Priority: 2}, func(r row) backend.Safe { return r.Metacharacter }),
 			num(Column[row]{Name: "lines", Title: "LINES", Help: "lines written in full", Min: 5, Ideal: 6, Priority: 0}, func(r row) float64 { return r.Lines }),
 			suppressed,
+			num(Column[row]{Name: "distinct", Title: "DISTINCT", Brief: "DIST", Help: "different first words of its session and workspace: many are probing, one is a loop", Min: 4, Ideal: 8, Priority: 3},
+				func(r row) float64 { return float64(r.Distinct) }),
+			numColumn(Column[row]{Name: "rate", Title: "RATE/S", Help: "rejected commands a second between the first and the last line, rollups counted, over at least a minute", Min: 6, Ideal: 7, Priority: 0},
+				func(r row) SortKey { return SortKey{Num: r.Rate()} }, func(r row) string { return kit.Rate(r.Rate()) }, nil),
+			numColumn(Column[row]{Name: "rollups", Title: "ROLLUPS", Brief: "ROLL", Help: "share of the rejected commands that only rollups stand for", Min: 5, Ideal: 7, Priority: 2},
+				func(r row) SortKey { return SortKey{Num: r.RollupShare()} }, func(r row) string { return kit.Percent(r.RollupShare()) }, nil),
 			age(Column[row]{Name: "first", Title: "FIRST", Help: "how long ago the first line was, as far back as the log is read", Min: 5, Ideal: 5, Priority: 3}, func(r row) time.Time { return r.FirstSeen }),
 			age(Column[row]{Name: "last", Title: "LAST", Help: "how long ago the last line was", Min: 5, Ideal: 5, Priority: 1}, func(r row) time.Time { return r.LastSeen }),
-			{Name: "line", Title: "FIRST LINE", Help: "the first line that was written in full", Min: 20, Ideal: 60, Flex: 4, Priority: 4,
+			{Name: "line", Title: "FIRST LINE", Help: "the first line that was written in full", Min: 20, Ideal: 60, Flex: 4, Priority: 4, Where: Extra,
 				Cell: firstLine, Sort: func(r row, _ *views.Snapshot) SortKey { return sortText(r.First.String()) }},
 			sourceColumn(func(r row) string { return r.Key.Source }, 5),
 		},
@@ -83,3 +90,36 @@ func firstLine(r views.Rejection, _ *views.Snapshot) Cell {
 type rejectionKind struct{ base }
 
 func (rejectionKind) listing() Listing { return Rejections().Listing() }
+
+func (rejectionKind) name(k backend.Key, s *views.Snapshot) backend.Safe {
+	if r, ok := views.FindRejection(s.State, k); ok {
+		return r.Word
+	}
+	return k.Safe()
+}
+
+func (rejectionKind) title(k backend.Key, f *views.Frame) string {
+	r, ok := views.FindRejection(f.State, k)
+	switch {
+	case !ok:
+		return "rejected commands"
+	case r.Session.IsZero():
+		return "rejected commands, by " + r.Key.Source
+	}
+	return "rejected commands of session " + r.Session.Safe().String()
+}
+
+func (rejectionKind) page(backend.Key, *views.Frame) (incident, why string, trouble bool) {
+	return "9", "This page covers rejected commands.", false
+}
+
+func (rejectionKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
+	if !k.Parent.IsZero() {
+		ofSession(s.State, k.Parent, backend.ID{}, s.State.HomeOf(k.Source, k.Parent), add)
+	}
+}
+
+func (rejectionKind) details(w *writer, k backend.Key) bool {
+	r, ok := views.FindRejection(w.f.State, k)
+	return ok && write(w, &r, w.rejection)
+}

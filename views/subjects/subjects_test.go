@@ -49,7 +49,7 @@ func TestNothingKnownIsNeverZeroOrHealthy(t *testing.T) {
 		Jobs:       fleet.NewTable(&backend.Job{Meta: backend.Meta{Key: key(backend.KindJob)}}),
 		Refs:       fleet.NewTable(&backend.Ref{Meta: backend.Meta{Key: key(backend.KindRef)}}),
 		Tmpdirs:    fleet.NewTable(&backend.Tmpdir{Meta: backend.Meta{Key: key(backend.KindTmpdir)}}),
-		Sources:    []*fleet.SourceHealth{{Key: key(backend.KindSource), Rejections: []*backend.Rejection{{}}}},
+		Sources:    []*fleet.SourceHealth{{Key: key(backend.KindSource), Inputs: []backend.Input{backend.InputEvictions, backend.InputEvictionLogs}, Rejections: []*backend.Rejection{{}}}},
 	}
 	board := &alerts.Board{Alerts: []*alerts.Alert{{}}}
 	ctx := views.NewSnapshot(noon, state, board)
