@@ -66,7 +66,7 @@ func hideKey(n *names.Set, k backend.Key) {
 			hidePath(n, parts[2])
 		}
 		hideIDs(n, k.ID, k.Parent)
-	case backend.KindSource, views.KindAlert, views.KindEvent, views.KindSharedStorage, views.KindRejection, "":
+	case backend.KindSource, views.KindAlert, views.KindEvent, views.KindSharedStorage, views.KindRejection, views.KindEviction, "":
 	case backend.KindWorkspace, backend.KindRef:
 		hideIDs(n, k.Parent)
 		hideWorkspace(n, k.ID)
