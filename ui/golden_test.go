@@ -184,8 +184,9 @@ func TestTimeline(t *testing.T) {
 }
 
 // pastFeed is the incident with what led to it.
-func pastFeed() Feed {
-	now := time.Now()
+func pastFeed() Feed { return pastFeedAt(time.Now()) }
+
+func pastFeedAt(now time.Time) Feed {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	box := backend.Key{Kind: backend.KindSandbox, Source: "docker-local", ID: backend.MustID("id-web-eval-19")}
 	return &historyFeed{fixedFeed: newFeed(incident(now)), events: []backend.Event{

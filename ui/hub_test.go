@@ -19,8 +19,9 @@ func TestHubScreens(t *testing.T) {
 }
 
 // hubFeed is a cloud in which a session has no driver and the commands of its sandbox wait.
-func hubFeed() Feed {
-	now := time.Now()
+func hubFeed() Feed { return hubFeedAt(time.Now()) }
+
+func hubFeedAt(now time.Time) Feed {
 	const cloud = "agentuity"
 	meta := func(kind backend.Kind, parent, id string) backend.Meta {
 		m := backend.Meta{Key: backend.Key{Kind: kind, Source: cloud, ID: backend.MustID(id)}, ReadAt: now.Add(-3 * time.Second)}

@@ -63,5 +63,5 @@ func (c *Chart) spans(t *theme.Theme, w int) []Span {
 			n = parts
 		}
 	}
-	return append([]Span{{c.Tone, sparkCells(t, c.Values(n))}}, c.After...)
+	return append([]Span{{Tone: c.Tone, Text: sparkCells(t, c.Values(n))}}, c.After...)
 }

@@ -111,7 +111,7 @@ func (d *Doc) forms(t *theme.Theme, w int, p *part) [][]string {
 	last := len(p.spans) - 1
 	shorter := func(text string) {
 		q := *p
-		q.spans = append(p.spans[:last:last], Span{p.spans[last].Tone, text})
+		q.spans = append(p.spans[:last:last], Span{Tone: p.spans[last].Tone, Text: text, Link: p.spans[last].Link})
 		lines := d.drawPart(t, w, &q, false)
 		switch n := len(out); {
 		case len(lines) >= len(full):
@@ -134,7 +134,7 @@ func (d *Doc) forms(t *theme.Theme, w int, p *part) [][]string {
 		room := p.cut.middle*(w-d.indent(w)-1) - spansWidth(p.spans[:last])
 		for ; room > 0 && len(out) == 0; room -= 4 { // words that do not fit a line leave it early
 			q := *p
-			q.spans = append(p.spans[:last:last], Span{p.spans[last].Tone, CutMiddle(p.spans[last].Text, room)})
+			q.spans = append(p.spans[:last:last], Span{Tone: p.spans[last].Tone, Text: CutMiddle(p.spans[last].Text, room), Link: p.spans[last].Link})
 			if lines := d.drawPart(t, w, &q, false); len(lines) <= p.cut.middle {
 				out = append(out, lines)
 			}
@@ -215,7 +215,7 @@ func (d *Doc) Head(title string) {
 	if len(d.parts) > 0 {
 		d.parts = append(d.parts, part{kind: partBlank})
 	}
-	d.parts = append(d.parts, part{kind: partHead, spans: []Span{{theme.Strong, title}}})
+	d.parts = append(d.parts, part{kind: partHead, spans: []Span{{Tone: theme.Strong, Text: title}}})
 }
 
 // Under writes a heading and what comes under it; neither where that is nothing.
@@ -244,7 +244,7 @@ func (d *Doc) Line(spans ...Span) { d.add(part{kind: partLine, spans: spans}) }
 // Raw adds text as a backend gave it, behind a bar; line ends in it (drawn as ␊) break the line.
 func (d *Doc) Raw(text string) {
 	for _, l := range strings.Split(text, "␊") {
-		d.parts = append(d.parts, part{kind: partRaw, spans: []Span{{theme.Normal, l}}})
+		d.parts = append(d.parts, part{kind: partRaw, spans: []Span{{Tone: theme.Normal, Text: l}}})
 	}
 }
 

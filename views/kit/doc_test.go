@@ -23,7 +23,7 @@ func TestLayoutLosesNothing(t *testing.T) {
 			var spans []Span
 			for range 1 + rng.IntN(6) {
 				s := words[rng.IntN(len(words))] + strings.Repeat(" ", rng.IntN(2)) + words[rng.IntN(len(words))]
-				spans = append(spans, Span{theme.Tone(rng.IntN(4)), s})
+				spans = append(spans, Span{Tone: theme.Tone(rng.IntN(4)), Text: s})
 				want.WriteString(s)
 			}
 			d.Field("", spans...)

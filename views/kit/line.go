@@ -199,12 +199,31 @@ func (l *Line) String() string {
 type Span struct {
 	Tone theme.Tone
 	Text string
+	// Link is the address that opens with the text; empty: none. See Address.
+	Link string
+}
+
+// Address is a text as the target of a link: empty where it is no https address.
+func Address(s string) string {
+	host, https := strings.CutPrefix(s, "https://")
+	host, _, _ = strings.Cut(host, "/")
+	if !https || host == "" || strings.ContainsRune(host, '@') || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return s
 }
 
 // PutSpans appends spans.
 func (l *Line) PutSpans(spans ...Span) *Line {
 	for _, s := range spans {
+		if s.Link == "" || !l.theme.Links() || l.used >= l.width {
+			l.Put(s.Tone, s.Text)
+			continue
+		}
+		l.rendition(s.Tone)
+		l.b.WriteString(ansi.SetHyperlink(s.Link))
 		l.Put(s.Tone, s.Text)
+		l.b.WriteString(ansi.ResetHyperlink())
 	}
 	return l
 }

@@ -13,7 +13,7 @@ import (
 
 func TestPlot(t *testing.T) {
 	known := func(f float64) backend.Value[float64] { return backend.Known(f) }
-	p := Plot{Title: []Span{{theme.Strong, "request latency"}}, Top: "80ms", From: "1h ago",
+	p := Plot{Title: []Span{{Tone: theme.Strong, Text: "request latency"}}, Top: "80ms", From: "1h ago",
 		Values: []backend.Value[float64]{{}, {}, known(0), known(20), known(40), known(80), known(60), known(0), known(80), known(80)}}
 	th := theme.New(theme.NoColours, theme.ASCII)
 	lines := p.Lines(th, 30, 6)

@@ -13,7 +13,7 @@ func (d *Doc) shown(t *theme.Theme) *Doc {
 		p.label = t.Shown(p.label)
 		spans := make([]Span, len(p.spans))
 		for j, s := range p.spans {
-			spans[j] = Span{s.Tone, t.Shown(s.Text)}
+			spans[j] = Span{Tone: s.Tone, Text: t.Shown(s.Text), Link: s.Link}
 		}
 		p.spans = spans
 		if p.kind == partField || p.kind == partChart {

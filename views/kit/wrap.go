@@ -62,7 +62,7 @@ func splitWords(spans []Span) []word {
 			if end < 0 {
 				end = len(rest)
 			}
-			cur.pieces = append(cur.pieces, Span{s.Tone, rest[:end]})
+			cur.pieces = append(cur.pieces, Span{Tone: s.Tone, Text: rest[:end], Link: s.Link})
 			rest = rest[end:]
 		}
 	}
@@ -85,7 +85,7 @@ func (f *lineWrapper) add(w word) {
 			f.next()
 		}
 		for _, part := range strings.Split(w.pieces[0].Text, joint) {
-			f.add(word{gap: w.gap, pieces: []Span{{w.pieces[0].Tone, part}}})
+			f.add(word{gap: w.gap, pieces: []Span{{Tone: w.pieces[0].Tone, Text: part, Link: w.pieces[0].Link}}})
 			w.gap = 1
 		}
 		return
@@ -114,7 +114,7 @@ func (f *lineWrapper) add(w word) {
 					head = head[:at]
 				}
 			}
-			f.put(Span{p.Tone, head})
+			f.put(Span{Tone: p.Tone, Text: head, Link: p.Link})
 			if p.Text = p.Text[len(head):]; p.Text != "" {
 				f.next()
 			}

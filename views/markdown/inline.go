@@ -45,7 +45,8 @@ func (r *writer) piece(n ast.Node, tone theme.Tone) []kit.Span {
 	case *ast.Image:
 		return r.link(r.inline(n, tone), string(n.Destination))
 	case *ast.AutoLink:
-		return []kit.Span{{Tone: theme.Dim, Text: clean(string(n.URL(r.src)))}}
+		url := clean(string(n.URL(r.src)))
+		return []kit.Span{{Tone: theme.Dim, Text: url, Link: kit.Address(url)}}
 	case *ast.RawHTML:
 		var b strings.Builder
 		for i := range n.Segments.Len() {
@@ -85,11 +86,14 @@ func (r *writer) link(label []kit.Span, destination string) []kit.Span {
 	}
 	switch {
 	case strings.TrimSpace(text) == "":
-		return []kit.Span{{Tone: theme.Dim, Text: url}}
+		return []kit.Span{{Tone: theme.Dim, Text: url, Link: kit.Address(url)}}
 	case text == url || url == "":
+		for i := range label {
+			label[i].Link = kit.Address(url)
+		}
 		return label
 	}
-	return append(label, kit.Span{Text: " "}, kit.Span{Tone: theme.Dim, Text: "(" + url + ")"})
+	return append(label, kit.Span{Text: " "}, kit.Span{Tone: theme.Dim, Text: "("}, kit.Span{Tone: theme.Dim, Text: url, Link: kit.Address(url)}, kit.Span{Tone: theme.Dim, Text: ")"})
 }
 
 // literal resolves what a Markdown text may write in other ways: escaped punctuation and character references.

@@ -40,7 +40,7 @@ func words(spans []kit.Span) []word {
 				cur.space, cur.brk, cur.glue = true, brk, kit.Span{Tone: s.Tone, Text: " "}
 			}
 			if part != "" {
-				cur.spans = append(cur.spans, kit.Span{Tone: s.Tone, Text: part})
+				cur.spans = append(cur.spans, kit.Span{Tone: s.Tone, Text: part, Link: s.Link})
 				cur.width += kit.Width(part)
 			}
 		}
@@ -80,13 +80,13 @@ func wrap(spans []kit.Span, w int) [][]kit.Span {
 					head = rest // a character wider than the line: the caller's line cuts it
 				}
 				if head != "" {
-					line = append(line, kit.Span{Tone: s.Tone, Text: head})
+					line = append(line, kit.Span{Tone: s.Tone, Text: head, Link: s.Link})
 				}
 				flush()
 				rest = rest[len(head):]
 			}
 			if rest != "" {
-				line, used = append(line, kit.Span{Tone: s.Tone, Text: rest}), used+kit.Width(rest)
+				line, used = append(line, kit.Span{Tone: s.Tone, Text: rest, Link: s.Link}), used+kit.Width(rest)
 			}
 		}
 	}

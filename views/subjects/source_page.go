@@ -125,7 +125,7 @@ func (w *writer) problems(h *fleet.SourceHealth) {
 	}
 	w.Head("Problems of the last poll")
 	for _, p := range h.Problems {
-		w.Field(string(p.Kind), normal(p.What.String()), dim("  "+p.Where.String()))
+		w.Field(string(p.Kind), normal(p.What.String()), dim("  "), kit.Span{Tone: theme.Dim, Text: p.Where.String(), Link: kit.Address(p.Where.String())})
 	}
 }
 

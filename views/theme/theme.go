@@ -81,6 +81,10 @@ func (t *Theme) Showing(f func(string) string) *Theme {
 // Replaces reports whether texts are drawn as Shown says.
 func (t *Theme) Replaces() bool { return t.shown != nil }
 
+// Links reports whether addresses can be opened from the text. A terminal without colours may print what makes a link, and where
+// texts are replaced the address would tell what the text does not.
+func (t *Theme) Links() bool { return t.Colours != NoColours && t.shown == nil }
+
 // Shown is what is drawn for a text. Its width may differ.
 func (t *Theme) Shown(s string) string {
 	if t.shown == nil {
