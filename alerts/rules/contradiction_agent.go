@@ -199,9 +199,11 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 				backend.Clean(to, 120), backend.Clean(b.Image.String(), 80))
 		}
 		out = append(out, alerts.Evidence{Text: said, Source: b.Key.Source, At: v.At})
-	} else if v, _ := o.Of(backend.PlaneExec); repaired(&v, gone) {
+	} else if v, _ := o.Of(backend.PlaneExec); began.ChangedAt.After(v.At) {
+		// what was found before that tells nothing
+	} else if repaired(&v, gone) {
 		out = append(out, alerts.Evidence{Text: backend.Text("repair: plain commands run since then, and those of the agent do not begin all the same: what was repaired is not all that is wrong"), Source: b.Key.Source, At: gone})
-	} else if v, is := o.Of(backend.PlaneExec); is && v.Outcome == backend.OutcomeOK {
+	} else if v.Outcome == backend.OutcomeOK {
 		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
 	}
 	if !began.Good.IsZero() {

@@ -3,6 +3,7 @@ package runbook
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/backend"
 )
@@ -51,9 +52,12 @@ func (s *subjectView) exclude(told []Check) {
 			}
 		}
 	}
+	changed := s.changedAt()
 	for i := range told {
 		c := &told[i]
 		switch {
+		case c.Mark == RuledOut && c.At.Before(changed):
+			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("what was observed is older than the command that changed its working directory"), backend.Text("a probe")
 		case c.Name == "server-dir" && c.Mark == RuledOut && s.saysAgent() != nil:
 			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("a probe's commands begin also where it is gone"), backend.Text("a probe")
 		case found != nil && c.Mark == CannotTell && slices.Contains([]string{"server-dir", "dangling", "missing", "occupied", "frozen"}, c.Name):
@@ -81,12 +85,25 @@ func (s *subjectView) linkedRoot() string {
 	return ""
 }
 
-// plainRan reports whether the newest probe ran a command.
+// changedAt is when the agent ran the command that its alert names as what changed the working directory; zero: it names none.
+func (s *subjectView) changedAt() (at time.Time) {
+	for _, a := range s.led {
+		for i := range a.Evidence {
+			if e := &a.Evidence[i]; e.At.After(at) && strings.Contains(e.Text.String(), "the agent ran:") {
+				at = e.At
+			}
+		}
+	}
+	return at
+}
+
+// plainRan reports whether the newest probe ran a command, and nothing changed the working directory since.
 func (s *subjectView) plainRan() bool {
+	changed := s.changedAt()
 	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
 		o, _ := b.Proved()
 		v, is := o.Of(backend.PlaneExec)
-		return is && v.Outcome == backend.OutcomeOK
+		return is && v.Outcome == backend.OutcomeOK && !v.At.Before(changed)
 	})
 }
 
@@ -187,6 +204,11 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.dont("Don't take the probe for health: its commands are streamed.")
 		d.do("Read the errors of the application: " + backend.MarkNotStarted + " in file calls too means that the directory of its control server is gone.")
 		destroy()
+	case d.is("commands") && s.saysAgent() != nil && !s.changedAt().IsZero():
+		d.conclude("A command of its agent changed its working directory, and none begins since. What is there now only a probe tells.")
+		d.dont("Don't destroy it before a probe: a repair may be enough.")
+		d.do("Find out which case it is: sandglass probe %s", name)
+		link()
 	case d.is("commands") && s.saysAgent() != nil:
 		d.conclude("Its agent's log says that no command begins in it. The line does not tell why.")
 		d.dont("Don't call it broken or well before a probe.")

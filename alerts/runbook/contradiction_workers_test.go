@@ -124,6 +124,29 @@ func TestANearlyFullApplicationRefusesNothing(t *testing.T) {
 	}
 }
 
+// TestAnObservationBeforeAChangeTellsNothing: the command that changed the working directory is newer than the probe, so that the page
+// rules nothing out by it, and sends to a probe.
+func TestAnObservationBeforeAChangeTellsNothing(t *testing.T) {
+	t.Parallel()
+	b := box("b", "", func(b *backend.Sandbox) {
+		b.Provider = backend.Text("cloudflare")
+		at := now.Add(-time.Minute)
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: at, Repaired: at}, {Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: at}, {Plane: backend.PlaneRead, Outcome: backend.OutcomeOK, At: at}})
+	})
+	w := world{sandboxes: []*backend.Sandbox{b}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "contradiction", Source: b.Key.Source, Runbook: "contradiction", State: alerts.StateFiring, Confirmed: now,
+		Cause: backend.Text("reported running, but no command begins in it since its working directory was changed: rm -rf /workspace"), Subjects: []alerts.Subject{{Key: b.Key, State: alerts.StateFiring}}, SubjectCount: 1,
+		Evidence: []alerts.Evidence{{Text: backend.Text("log: 2 commands in session sandbox-b could not begin since 12:00:00Z"), At: now}, {Text: backend.Text("log: before it, at 11:59:58Z, the agent ran: rm -rf /workspace"), At: now.Add(-2 * time.Second)}}}}}}
+	d := w.diagnose("contradiction", b.Key)
+	for _, c := range d.Checks {
+		if c.Mark == RuledOut && strings.Contains(c.Question.String(), "working directory") {
+			t.Errorf("%s: %s", c.Question, c.Fact)
+		}
+	}
+	if !strings.Contains(d.Conclusion.String(), "only a probe tells") || !anyHas(d.Do, "sandglass probe b") {
+		t.Errorf("%s %v", d.Conclusion, d.Do)
+	}
+}
+
 // TestCommandsThatBeginOnlyForAProbe: a link is named with its costs; without one the page says that the probe cannot tell.
 func TestCommandsThatBeginOnlyForAProbe(t *testing.T) {
 	t.Parallel()
