@@ -93,25 +93,37 @@ var (
 // its first line.
 func (s *sandboxCommands) gather(data []byte, r *record, of *lineage) {
 	if o := s.open; o != nil && o.of == of && !bytes.Contains(data, commandHead) {
-		o.text = append(append(o.text, '\n'), data...)
+		o.text = append(append(o.text, '\n'), unstamped(data)...)
 		o.lines++
 		ended := bytes.Contains(data, []byte(backend.MarkNotStarted))
 		switch {
-		case !r.plain, o.lines > maxCommandLines, len(o.text) > maxCommandBytes:
+		case !r.plain && (!r.at.IsZero() || len(r.level) > 0), o.lines > maxCommandLines, len(o.text) > maxCommandBytes:
 			s.open = nil
 		case ended:
 			whole := o.r
-			whole.message, whole.part = o.text, part{}
+			if whole.message = o.text; !whole.part.continues {
+				whole.part = part{}
+			}
 			*r, s.open = whole, nil
 		}
 		return
 	}
-	if i := bytes.Index(data, commandHead); i >= 0 && r.plain && !r.part.continues && !bytes.Contains(data[i:], []byte("' in session '")) {
+	if i := bytes.Index(data, commandHead); i >= 0 && r.plain && !bytes.Contains(data[i:], []byte("' in session '")) {
 		head := *r
 		head.message, head.session, head.level = bytes.Clone(r.message), bytes.Clone(r.session), bytes.Clone(r.level)
+		head.part.head = bytes.Clone(r.part.head)
 		head.errText, head.workspace, head.sandbox, head.command = nil, nil, nil, nil
 		s.open = &openCommand{of: of, r: head, text: bytes.Clone(data)}
 	}
+}
+
+// unstamped is a further line of a command without the time and the mark of what carries the log.
+func unstamped(data []byte) []byte {
+	text := uncarried(data)
+	if _, rest, ok := leadingTime(text, time.UTC); ok {
+		return rest
+	}
+	return text
 }
 
 // session is what is known of one, which is made where there is room.
