@@ -274,6 +274,9 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 		v.Cause = backend.Textf("it was started again, and not verified since that %s", fault(b, &worst))
 	}
 	v.Detail = v.Cause
+	if n.unlisted(b) {
+		v.Severity = alerts.SeverityInfo
+	}
 	if !n.Proved {
 		v.Suspected, v.Why = true, backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.Reach)
 		if worst.Plane == signalAgent {

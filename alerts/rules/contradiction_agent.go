@@ -228,6 +228,11 @@ func sdkEvidence(env *alerts.Env, b *backend.Sandbox, of ...backend.Metric) (out
 	return out
 }
 
+// unlisted reports whether all that fails is the list of a Worker's sandbox in which plain commands run: that is a note.
+func (n *contradictionNote) unlisted(b *backend.Sandbox) bool {
+	return onWorkers(b) && plainRan(b) && !slices.ContainsFunc(n.Failed, func(f failedPlane) bool { return f.Plane != backend.PlaneList || f.Kind != "" })
+}
+
 // mended reports whether a plane works in which an action found a fault before.
 func mended(v *backend.Verdict) bool {
 	return v.Outcome == backend.OutcomeOK && !v.LastFailed.IsZero()

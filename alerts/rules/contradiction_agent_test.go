@@ -314,3 +314,17 @@ func TestANewImageIsNotBlamed(t *testing.T) {
 		}
 	}
 }
+
+// TestAWorkingDirectoryThatCannotBeListedIsANote, while plain commands run; where they do not it is an alert.
+func TestAWorkingDirectoryThatCannotBeListedIsANote(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[backend.Outcome]alerts.Severity{backend.OutcomeOK: alerts.SeverityInfo, backend.OutcomeFailed: alerts.SeverityCritical} {
+		s := beginWorkers(t)
+		s.workersBox(func(b *backend.Sandbox) {
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: outcome, At: s.wall}, {Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, At: s.wall, What: backend.Text("/workspace cannot be listed")}})
+		})
+		if a := s.look().want(contradictionRule, alerts.StateFiring); a.Severity != want {
+			t.Errorf("plain commands %s: %s, want %s: %s", outcome, a.Severity, want, a.Cause)
+		}
+	}
+}

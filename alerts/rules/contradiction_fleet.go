@@ -117,6 +117,8 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 				fault = backend.Text(text)
 			} else if text, is := faults[f.Kind]; is {
 				fault = backend.Text(text)
+			} else {
+				fault = backend.Textf("%s fails", f.Plane)
 			}
 		} else if n != nil && !n.onset().IsZero() {
 			first, began = n.onset(), n.onset()
