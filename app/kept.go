@@ -43,6 +43,7 @@ func (s *Station) keepFor(v *ui.Viewer) {
 		s.problem(fmt.Errorf("what the console kept is not used: %w", err))
 	}
 	v.Kept, v.Keep = kept, k.change
+	v.Reopens = s.Config.Reopen && (s.Config.Local || s.Config.Path != "") // a demo is another one each time
 }
 
 // placeOf tells one configuration file from another.

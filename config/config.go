@@ -50,6 +50,7 @@ type Config struct {
 	StateDir         string // as configured; empty: the default, see StateDirectory
 	LongestOperation time.Duration
 	LongestOrder     time.Duration
+	Reopen           bool     // the console begins where it was left
 	Bell             string   // off, or the severity from which a new alert rings: warning, critical
 	DocsURL          string   // of the framework's documentation, to which the runbook's references lead
 	References       []string // other addresses of single references, each a title and an address
@@ -101,6 +102,7 @@ type general struct {
 	LongestOperation backend.Duration `toml:"longest_operation" doc:"an attempt younger than this without a success is busy, not failing"`
 	LongestOrder     backend.Duration `toml:"longest_order" doc:"the longest time for which an alert can be acknowledged or silenced"`
 	Bell             string           `toml:"bell" doc:"when the console rings the terminal's bell: critical (a new critical alert that is not acknowledged), warning (a new warning too), or off"`
+	Reopen           bool             `toml:"reopen" doc:"the console begins where it was left: screen, filter, order and row"`
 	DocsURL          string           `toml:"docs_url" doc:"the framework's documentation, to which the references at the end of each runbook page lead"`
 	References       []string         `toml:"references" doc:"other addresses of single references: the title of a reference, then an address, such as \"errors https://wiki.example/errors\""`
 }
@@ -116,7 +118,7 @@ type common struct {
 }
 
 func generalDefaults() *general {
-	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical", DocsURL: defaultDocs}
+	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical", Reopen: true, DocsURL: defaultDocs}
 }
 
 func commonDefaults() *common {
@@ -197,7 +199,7 @@ func Local() *Config {
 	d := commonDefaults()
 	c := &Config{Local: true, Environment: generalDefaults().Environment,
 		LongestOperation: generalDefaults().LongestOperation.Std(),
-		LongestOrder:     generalDefaults().LongestOrder.Std(), Bell: generalDefaults().Bell, DocsURL: defaultDocs}
+		LongestOrder:     generalDefaults().LongestOrder.Std(), Bell: generalDefaults().Bell, Reopen: true, DocsURL: defaultDocs}
 	for _, kind := range []string{"docker", "tmpdir"} {
 		id := kind + "-local"
 		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Optional: true, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
@@ -264,7 +266,7 @@ func (p *parser) general(root *node) {
 	if !slices.Contains([]string{"off", "warning", "critical"}, g.Bell) {
 		p.collect(o.Refuse("bell", "%q is not a time to ring; write critical, warning or off", g.Bell))
 	}
-	p.config.Bell = g.Bell
+	p.config.Bell, p.config.Reopen = g.Bell, g.Reopen
 	p.config.DocsURL, p.config.References = g.DocsURL, g.References
 	for i, text := range append([]string{"documentation " + g.DocsURL}, g.References...) {
 		title, address, ok := cutLast(strings.TrimSpace(text))

@@ -38,9 +38,9 @@ func TestViewsOfTheFile(t *testing.T) {
 
 func TestWrongViewsOfTheFile(t *testing.T) {
 	for file, want := range map[string]string{
-		"[[view]]\nname = \"a\"\nscreen = \"nosuch\"":                              `3:10: "screen" in [[view]] number 1: is no screen`,
-		"[[view]]\nnmae = \"a\"":                                                   `2:1: unknown key "nmae"`,
-		"view = 1":                                                                 `1:1: "view" must be a list of tables, not a whole number; write [[view]]`,
+		"[[view]]\nname = \"a\"\nscreen = \"nosuch\"": `3:10: "screen" in [[view]] number 1: is no screen`,
+		"[[view]]\nnmae = \"a\"":                      `2:1: unknown key "nmae"`,
+		"view = 1":                                    `1:1: "view" must be a list of tables, not a whole number; write [[view]]`,
 		"[[view]]\nname = \"a\"\nscreen = \"x\"\n[[view]]\nname=\"a\"\nscreen=\"x\"": `5:6: "name" in [[view]] number 2: there is a view "a" already, in line 1`,
 	} {
 		_, err := config.Parse([]byte(file), "f.toml", withViews())

@@ -7,6 +7,7 @@ import (
 // Kept is what a viewer's console keeps between runs.
 type Kept struct {
 	Views []View `json:"views,omitempty"` // that the viewer saved, the newest last
+	Last  *Place `json:"last,omitempty"`  // where the console was left
 }
 
 // mostKept bounds each list of Kept.

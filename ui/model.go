@@ -85,6 +85,7 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	if i := slices.IndexFunc(screens, views.Screen.History); i >= 0 && len(m.unfinished) > 0 {
 		m.current = i
 	}
+	reopen(m)
 	m.changed, m.stop = feed.Subscribe()
 	m.refresh()
 	m.sync()
@@ -96,6 +97,7 @@ func (m *Model) Close() {
 	select {
 	case <-m.done:
 	default:
+		leave(m)
 		close(m.done)
 		m.stop()
 		m.acting.stop()

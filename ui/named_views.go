@@ -122,7 +122,7 @@ func (x *scope) whichView(name string) reply {
 }
 
 // show opens a named view.
-func (m *Model) show(v *View) {
+func show(m *Model, v *View) {
 	for _, s := range m.screens {
 		if strings.ToLower(s.Name()) == v.Screen {
 			m.open(s.Number())

@@ -136,7 +136,7 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 		m.stack.push(r.Push)
 	}
 	if r.View != nil {
-		m.show(r.View)
+		show(m, r.View)
 	}
 	if o := r.Offer; o != nil {
 		if _, free := m.stack.top().(subjected); free || len(m.stack) == 0 {

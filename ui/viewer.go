@@ -44,6 +44,8 @@ type Viewer struct {
 	Kept  Kept
 	// Keep changes what is kept on disk, as the newest file has it; nil: there is no place for it.
 	Keep func(change func(*Kept)) error
+	// Reopens says that the console begins where the one before was left, and keeps where it is left itself.
+	Reopens bool
 	// Focus is the raw id of what to show first; empty: the home screen.
 	Focus string
 	// Environment names what is watched; Production says that it is precious.

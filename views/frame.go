@@ -108,6 +108,8 @@ type Screen interface {
 	// that does not fit (filter, sort or columns), and why; empty: everything fits.
 	Look() Look
 	SetLook(Look)
+	// Seek puts the cursor on a row as soon as it is there, unless the viewer moves it before.
+	Seek(backend.Key)
 	CheckLook(Look) (part, why string)
 	// History reports whether the screen shows the Frame's Events, which are read only for such a screen.
 	History() bool

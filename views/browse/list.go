@@ -85,6 +85,7 @@ type List[R any] struct {
 	look     *theme.Theme
 	chosen   map[string]bool // columns that were switched on or off, by name
 	wide     bool            // the table has the whole screen
+	want     backend.Key     // the cursor goes to it as soon as it is there
 }
 
 // New makes a List.
@@ -190,6 +191,9 @@ func (l *List[R]) sync(f *views.Frame) {
 		l.table.Apply(changes)
 	}
 	l.filled, l.number, l.board = true, f.State.Number, f.Board
+	if l.want != (backend.Key{}) && l.table.Seek(l.want) {
+		l.want, l.settled = backend.Key{}, true
+	}
 	if !l.settled {
 		l.table.First()
 	}
@@ -239,6 +243,9 @@ func (l *List[R]) changes(s *fleet.State) ([]kit.Change[backend.Key, R], bool) {
 func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	l.sync(f)
 	l.settled = l.settled || in.Action != keys.Focus
+	if l.settled {
+		l.want = backend.Key{}
+	}
 	switch in.Action {
 	case keys.Up:
 		l.table.Move(-1)

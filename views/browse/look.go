@@ -63,6 +63,9 @@ func (l *List[R]) SetLook(look views.Look) {
 	l.setFilter(look.Filter)
 }
 
+// Seek puts the cursor on a row as soon as it is there, unless the viewer moves it before.
+func (l *List[R]) Seek(k backend.Key) { l.want = k }
+
 // CheckLook says what of a Look does not fit this screen: the part's name (filter, sort or columns) and why. Both are empty where
 // everything does.
 func (l *List[R]) CheckLook(look views.Look) (part, why string) {

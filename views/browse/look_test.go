@@ -8,6 +8,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/keys"
 	"sandglass/views/theme"
@@ -87,6 +89,32 @@ func TestColumnsOffAndOn(t *testing.T) {
 		head := strings.Join(strings.Fields(ansi.Strip(l.Render(120, 20, f).Lines[0])), " ")
 		if out.Say != c.say || !strings.EqualFold(head, c.head) {
 			t.Errorf("%s: %q, %q", c.name, out.Say, head)
+		}
+	}
+}
+
+// The cursor goes to a row that comes later, and stays where the viewer moved it before.
+func TestSeekARowThatComesLater(t *testing.T) {
+	for moved, want := range map[bool]string{false: "z", true: "b"} {
+		rows := []entry{{"a", "ready"}, {"b", "ready"}, {"c", "ready"}}
+		l := entries(rows...)
+		l.Seek(backend.Key{Kind: backend.KindWorkspace, Source: "s", ID: backend.MustID("z")})
+		f := &views.Frame{Theme: theme.New(theme.NoColours, theme.ASCII)}
+		show := func(n uint64) {
+			f.Snapshot = views.NewSnapshot(time.Unix(1, 0), &fleet.State{Number: n}, nil)
+			l.Render(80, 10, f)
+		}
+		show(1)
+		if got := l.Cursor(f).ID.Raw(); got != "a" {
+			t.Errorf("before: %q", got)
+		}
+		if moved {
+			l.Update(keys.Intent{Action: keys.Down}, f)
+		}
+		rows[2].id = "z"
+		show(2)
+		if got := l.Cursor(f).ID.Raw(); got != want {
+			t.Errorf("moved %v: on %q", moved, got)
 		}
 	}
 }
