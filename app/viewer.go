@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"sandglass/actions"
 	"sandglass/actions/audit"
@@ -38,7 +39,7 @@ func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Vie
 	who := func() audit.Who { return operator.Who(backend.Safe{}) }
 	v.ID, v.Control, v.Permissions = operator.ID(), operator, operator.Permissions()
 	v.Environment, v.Production, v.Runbook = s.Config.Environment, s.Config.Production, LocalRunbook(s.Rules, s.Config)
-	v.Examine = s.examine
+	v.Examine, v.Logs = s.examine, s.logs(t.In == os.Stdin)
 	v.Keys = s.Config.Keys
 	for _, x := range s.Config.Views {
 		v.Views = append(v.Views, viewOf(x))

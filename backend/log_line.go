@@ -119,3 +119,19 @@ func quoted(s string) string {
 	}
 	return s
 }
+
+// LogFields are the members of the JSON object in a line, nested ones under dotted names, at most 40, and the text before it;
+// none where it holds no object.
+func (s Safe) LogFields() (before Safe, fields []Field) {
+	at := strings.IndexByte(s.s, '{')
+	if at < 0 || !strings.HasPrefix(strings.TrimLeft(s.s[at+1:], " "), `"`) {
+		return s, nil
+	}
+	d := jsontext.NewDecoder(strings.NewReader(s.s[at:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	all, _ := members(d, "", 0, nil)
+	c := &Cleaner{} // escapes are gone: what they hid is masked
+	for _, m := range all {
+		fields = append(fields, Field{Name: Clean(m.name, MaxTextRunes), Value: c.Clean(m.value, MaxTextRunes)})
+	}
+	return Clean(strings.TrimSpace(s.s[:at]), MaxTextRunes), fields
+}

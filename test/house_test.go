@@ -30,11 +30,13 @@ var mayImport = []struct {
 	{"backend/workdir", []string{"backend/hostfs"}},
 	{"backend/examine", []string{"backend"}},
 	{"backend/lockfile", nil},
+	{"backend/loglines", nil},
+	{"backend/logstream", []string{"backend"}},
 	{"backend/backendtest/...", []string{"backend", "internal/skip"}}, // of tests
 	{"backend/fleet", []string{"backend"}},
 	{"backend/blaxel", []string{"backend", "backend/wire", "backend/hostfs", "backend/blaxel/sandbox"}},
 	{"backend/cloudflare", []string{"backend", "backend/wire", "backend/cloudflare/bridge"}},
-	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter", "backend/workdir"}}, // adapters
+	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter", "backend/workdir", "backend/loglines"}}, // adapters
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs", "backend/lockfile", "alerts/cause"}},
 	{"alerts/cause", nil},
 	{"alerts/runbook/runbooktest", []string{"backend", "backend/fleet", "alerts", "alerts/runbook"}}, // of tests
@@ -50,10 +52,10 @@ var mayImport = []struct {
 	{"views/theme", []string{"backend"}},
 	{"views/kit", []string{"backend", "views/theme"}},
 	{"views/filter", []string{"backend"}},
-	{"views/...", []string{"backend", "backend/examine", "backend/fleet", "alerts", "alerts/runbook", "actions", "views/..."}},
-	{"ui", []string{"backend", "backend/examine", "backend/fleet", "alerts", "alerts/runbook", "actions", "views/..."}},
-	{"app", []string{"backend", "backend/examine", "backend/fleet", "backend/hostfs", "alerts", "alerts/...", "actions", "actions/...", "config", "demo", "ui", "views/..."}},
-	{"cli", []string{"app", "backend", "backend/examine", "backend/fleet", "alerts", "alerts/...", "actions", "actions/audit", "config", "views/..."}},
+	{"views/...", []string{"backend", "backend/examine", "backend/fleet", "backend/logstream", "alerts", "alerts/runbook", "actions", "views/..."}},
+	{"ui", []string{"backend", "backend/examine", "backend/fleet", "backend/logstream", "alerts", "alerts/runbook", "actions", "views/..."}},
+	{"app", []string{"backend", "backend/examine", "backend/fleet", "backend/hostfs", "backend/logstream", "alerts", "alerts/...", "actions", "actions/...", "config", "demo", "ui", "views/..."}},
+	{"cli", []string{"app", "backend", "backend/examine", "backend/fleet", "backend/logstream", "alerts", "alerts/...", "actions", "actions/audit", "config", "views/..."}},
 	{".", []string{"..."}},
 }
 

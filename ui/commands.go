@@ -52,6 +52,7 @@ func commands() map[keys.Action]command {
 		keys.Redraw:        {anywhere, func(*scope, keys.Intent) reply { return reply{Cmd: tea.ClearScreen} }},
 		keys.Help:          {anywhere, func(x *scope, _ keys.Intent) reply { return reply{Push: &helpPage{keymap: x.keymap, from: x.from}} }},
 		keys.Palette:       {anywhere, func(x *scope, _ keys.Intent) reply { return openPalette(x) }},
+		keys.Logs:          {onSubject, func(x *scope, _ keys.Intent) reply { return x.openLogs() }},
 		keys.Jump:          {anywhere, func(x *scope, _ keys.Intent) reply { return openJump(x) }},
 		keys.CopyOf:        {onSubject, func(x *scope, in keys.Intent) reply { return x.copyOf(in.Text) }},
 		keys.SaveView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.saveView(in.Text) }},

@@ -54,6 +54,7 @@ type look struct {
 	broken  []backend.Safe       // plans of a former run
 	focus   string
 	keys    map[string]map[string][]string
+	logs    Logs
 }
 
 // open starts a program; it must run inside synctest.Test.
@@ -72,7 +73,7 @@ func openViewer(t *testing.T, feed Feed, l look, change func(*Viewer)) *screen {
 		may = *l.may
 	}
 	v := Viewer{Permissions: may, Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
-		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken, Keys: l.keys}
+		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken, Keys: l.keys, Logs: l.logs}
 	change(&v)
 	s.model = New(v, feed)
 	pr, pw := io.Pipe()

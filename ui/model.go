@@ -62,6 +62,7 @@ type Model struct {
 	stop    func()
 	done    chan struct{}
 	visible []backend.Key
+	held    []holder // overlays that hold something
 
 	dirty  bool
 	cached tea.View
@@ -101,6 +102,8 @@ func (m *Model) Close() {
 		close(m.done)
 		m.stop()
 		m.acting.stop()
+		m.stack = nil
+		m.let()
 		m.feed.SetVisible(m.viewer.id(), nil)
 	}
 }
@@ -124,6 +127,7 @@ func (m *Model) Init() tea.Cmd {
 // Update handles one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
+	m.let()
 	if m.dirty {
 		m.sync()
 	}

@@ -20,12 +20,21 @@ type palette struct {
 	at    int
 }
 
-// openPalette closes other overlays: commands are about the screen.
+// openPalette closes other overlays, since commands are about the screen; a log view stays, and has commands of its own.
 func openPalette(x *scope) reply {
-	p := &palette{all: append(x.keymap.Commands(), x.viewCommands()...), entry: newEntry()}
+	p := &palette{all: x.paletteCommands(), entry: newEntry()}
 	cmd := p.entry.open("")
 	p.search()
-	return reply{Clear: true, Push: p, Cmd: cmd}
+	return reply{Clear: x.from != keys.LogLines, Push: p, Cmd: cmd}
+}
+
+// paletteCommands are what it offers where it was opened.
+func (x *scope) paletteCommands() []keys.Binding {
+	all := x.keymap.CommandsIn(x.from)
+	if x.from != keys.LogLines {
+		all = append(all, x.viewCommands()...)
+	}
+	return all
 }
 
 func (*palette) Keys() keys.Context { return keys.CommandMenu }

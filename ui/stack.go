@@ -43,6 +43,11 @@ type (
 	}
 	// emptiable is typed into.
 	emptiable interface{ untouched() bool }
+	// holder holds what has to be given back when it is closed.
+	holder interface {
+		overlay
+		gone()
+	}
 	// timed has to know when it came into sight.
 	timed interface{ shown(at time.Time) }
 )
@@ -134,6 +139,9 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	}
 	if r.Push != nil {
 		m.stack.push(r.Push)
+		if h, holds := r.Push.(holder); holds {
+			m.held = append(m.held, h)
+		}
 	}
 	if r.View != nil {
 		show(m, r.View)
@@ -150,6 +158,17 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 		cmds = append(cmds, m.do(r.Intent))
 	}
 	return tea.Batch(cmds...)
+}
+
+// let tells the overlays that were closed to give back what they hold.
+func (m *Model) let() {
+	m.held = slices.DeleteFunc(m.held, func(h holder) bool {
+		closed := !slices.Contains(m.stack, overlay(h))
+		if closed {
+			h.gone()
+		}
+		return closed
+	})
 }
 
 // deliver hands a message to its overlay, wherever that is in the stack.

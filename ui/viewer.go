@@ -37,6 +37,8 @@ type Viewer struct {
 	Bundle func(context.Context, backend.Key) (path string, err error)
 	// Examine reads a source for doctor; nil: it cannot be done here.
 	Examine Examine
+	// Logs is how logs are read.
+	Logs Logs
 	// Keys are other keys for what the table binds, by place and name.
 	Keys map[string]map[string][]string
 	// Views are those of the configuration; Kept is what former runs kept.

@@ -22,6 +22,8 @@ type engine interface {
 	stats(ctx context.Context, id string) (*sample, error)
 	// tail reads the last lines of a container's log, at most maxFrame bytes for each.
 	tail(ctx context.Context, id string, lines int, tty bool) (string, error)
+	// logs hands the lines of a container's log to a sink, and goes on with new ones where the query says so.
+	logs(ctx context.Context, id string, q backend.LogQuery, to backend.LogSink) error
 	// stat describes one path of a container; fs.ErrNotExist: it is missing, or the container is. The target of a link is
 	// absolute and leads through all links.
 	stat(ctx context.Context, id, path string) (mode fs.FileMode, target string, err error)

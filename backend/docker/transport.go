@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -48,7 +49,8 @@ func (m *readOnlyTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		return nil, errReadOnly
 	}
-	stream := strings.HasSuffix(req.URL.Path, "/events")
+	logs := strings.HasSuffix(req.URL.Path, "/logs") && (req.URL.Query().Get("follow") == "1" || req.URL.Query().Get("timestamps") == "1")
+	stream := strings.HasSuffix(req.URL.Path, "/events") || logs
 	sent := m.now()
 	resp, err := m.base.RoundTrip(req)
 	received := m.now()
@@ -78,6 +80,9 @@ func (m *readOnlyTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	body := &boundedBody{meter: m, body: resp.Body, left: m.limit, limit: m.limit, stream: stream}
 	if stream {
 		body.left, body.limit = maxEvent, maxEvent
+	}
+	if logs { // whoever reads it bounds its lines
+		body.left, body.limit, body.stream = math.MaxInt, math.MaxInt, false
 	}
 	resp.Body = body
 	return resp, nil

@@ -31,6 +31,9 @@ func (s *scripted) stats(context.Context, string) (*sample, error) { return nil,
 func (s *scripted) tail(context.Context, string, int, bool) (string, error) {
 	return "", errors.New("unused")
 }
+func (s *scripted) logs(context.Context, string, backend.LogQuery, backend.LogSink) error {
+	return errors.New("unused")
+}
 func (s *scripted) takeLoad() backend.Load { return backend.Load{} }
 func (s *scripted) clock() (backend.Value[time.Duration], time.Time) {
 	return backend.Known(time.Duration(0)), time.Unix(1000, 0)

@@ -2,18 +2,15 @@ package logs
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"time"
 
 	"github.com/containerd/errdefs"
-	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/client"
 
 	"sandglass/backend"
+	"sandglass/backend/loglines"
 )
 
 // engine is the part of a container engine's API that reading a log takes.
@@ -97,9 +94,9 @@ func (c *container) copy(ctx context.Context, o client.ContainerLogsOptions, tty
 	}
 	defer func() { _ = body.Close() }()
 	if tty {
-		err = copyPlain(body, func(b []byte) { in.take(b, 0, true, past) })
+		err = loglines.Plain(body, func(b []byte) { in.take(b, 0, true, past) })
 	} else {
-		err = demultiplex(body, func(b []byte, which int) { in.take(b, which, true, past) })
+		err = loglines.Demultiplex(body, func(b []byte, which int) { in.take(b, which, true, past) })
 	}
 	in.ended(true, past)
 	return err
@@ -117,58 +114,8 @@ func (c *container) failed(err error) error {
 		kind = backend.ErrUnauthorised
 	case errors.Is(err, context.DeadlineExceeded):
 		kind = backend.ErrTimeout
-	case errors.Is(err, errBadFrame):
+	case errors.Is(err, loglines.ErrBadFrame):
 		kind = backend.ErrInvalid
 	}
 	return backend.Errorf(kind, c.host, "log of container %q: %w", c.name, err)
-}
-
-func copyPlain(r io.Reader, take func([]byte)) error {
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := r.Read(buf)
-		take(buf[:n])
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-var errBadFrame = errors.New("not a log stream of an engine")
-
-// demultiplex takes the two outputs apart: frames of an 8-byte header (stream, 3 zero bytes, big-endian length) and a
-// payload, as documented for stdcopy. The library's own StdCopy holds a whole frame in memory, up to the 4 GiB that a
-// lying header can announce; here a frame passes through in small pieces.
-func demultiplex(r io.Reader, take func(b []byte, which int)) error {
-	buf := make([]byte, 32<<10)
-	var header [8]byte
-	for {
-		if _, err := io.ReadFull(r, header[:]); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		which := 0
-		switch kind := stdcopy.StdType(header[0]); kind {
-		case stdcopy.Stdin, stdcopy.Stdout:
-		case stdcopy.Stderr:
-			which = 1
-		case stdcopy.Systemerr:
-			text, _ := io.ReadAll(io.LimitReader(r, int64(min(binary.BigEndian.Uint32(header[4:]), stderrBytes))))
-			return fmt.Errorf("the engine says: %s", text)
-		default:
-			return fmt.Errorf("%w: unknown stream %d", errBadFrame, kind)
-		}
-		for left := int64(binary.BigEndian.Uint32(header[4:])); left > 0; {
-			n, err := r.Read(buf[:min(int64(len(buf)), left)])
-			take(buf[:n], which)
-			left -= int64(n)
-			if err != nil && left > 0 {
-				return fmt.Errorf("the stream broke within a frame: %w", err)
-			}
-		}
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"sandglass/backend/loglines"
 )
 
 // FuzzLine checks that no line, whatever it holds, panics, is counted more than once, or is lost.
@@ -55,7 +57,7 @@ func FuzzDemultiplex(f *testing.F) {
 	f.Add([]byte("\x03\x00\x00\x00\x00\x00\x00\x05oops!"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n := 0
-		_ = demultiplex(bytes.NewReader(b), func(p []byte, _ int) { n += len(p) })
+		_ = loglines.Demultiplex(bytes.NewReader(b), func(p []byte, _ int) { n += len(p) })
 		if n > len(b) {
 			t.Fatalf("%d bytes out of %d", n, len(b))
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"sandglass/backend"
+	"sandglass/backend/loglines"
 )
 
 func TestCommandOutput(t *testing.T) {
@@ -225,7 +226,7 @@ func TestContainerUsesTheGivenDialler(t *testing.T) {
 func TestBadFramesEndTheStream(t *testing.T) {
 	var got strings.Builder
 	take := func(b []byte, which int) { fmt.Fprintf(&got, "%d%s", which, b) }
-	if err := demultiplex(strings.NewReader(string(frame(1, "a"))+string(frame(2, "b"))), take); err != nil || got.String() != "0a1b" {
+	if err := loglines.Demultiplex(strings.NewReader(string(frame(1, "a"))+string(frame(2, "b"))), take); err != nil || got.String() != "0a1b" {
 		t.Errorf("%q, %v", got.String(), err)
 	}
 	for text, want := range map[string]string{
@@ -234,7 +235,7 @@ func TestBadFramesEndTheStream(t *testing.T) {
 		string(frame(3, "log driver is gone")): "log driver is gone",
 		"\x01\x00":                             "unexpected EOF",
 	} {
-		if err := demultiplex(strings.NewReader(text), func([]byte, int) {}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := loglines.Demultiplex(strings.NewReader(text), func([]byte, int) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

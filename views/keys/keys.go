@@ -67,6 +67,19 @@ const (
 	SaveView // Text names the view that is made of what is shown
 	OpenView
 	ForgetView
+	Logs // the logs of what is here
+	// In a log view:
+	FollowLog
+	NextMatch
+	PrevMatch
+	NextError
+	PrevError
+	AllLines // show also lines that the filter does not choose
+	WrapLines
+	LogTimes
+	RawLines // JSON as it is written
+	SaveLog
+	PageLog // open in $PAGER
 )
 
 // Intent is an action with its argument.
@@ -91,6 +104,7 @@ const (
 	Plan                 // the dialog of a plan: what is typed confirms it
 	RunProgress          // the progress of a plan
 	VerbMenu             // the list of what can be done
+	LogLines             // a log view
 	contextCount
 )
 
@@ -138,6 +152,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(List, []string{"a"}, Intent{Action: Acknowledge}, "ack", "acknowledge the alert: you work on it", "acknowledge"),
 		bind(List, []string{"A"}, Intent{Action: Unacknowledge}, "", "end the acknowledgement", "unacknowledge"),
 		bind(List, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", "silence"),
+		bind(List, []string{"l"}, Intent{Action: Logs}, "logs", "follow the logs of this row's subject", "logs"),
 		bind(List, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", "silences"),
 		bind(List, []string{"space"}, Intent{Action: Mark}, "mark", "mark the row, or take the mark off", "mark"),
 		bind(List, []string{"up", "k"}, Intent{Action: Up}, "", "one row up", ""),
@@ -169,6 +184,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Details, []string{"a"}, Intent{Action: Acknowledge}, "ack", "acknowledge the alert: you work on it", ""),
 		bind(Details, []string{"A"}, Intent{Action: Unacknowledge}, "", "end the acknowledgement", ""),
 		bind(Details, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", ""),
+		bind(Details, []string{"l"}, Intent{Action: Logs}, "logs", "follow its logs", ""),
 		bind(Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""),
 		bind(Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""),
 		bind(Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""),
@@ -214,6 +230,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(CommandMenu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""),
 		bind(CommandMenu, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
 	}
+	b = append(b, logBindings()...)
 	for _, v := range VerbKeys() {
 		help := v.Help + "; the plan is shown first"
 		b = append(b, bind(List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb),
@@ -340,11 +357,14 @@ func (m *Map) Lookup(c Context, key string) (Intent, bool) {
 // Of returns the bindings that work in a context, its own first.
 func (m *Map) Of(c Context) []Binding { return m.of[c] }
 
-// Commands returns the bindings that the palette offers.
-func (m *Map) Commands() []Binding {
+// Commands returns the bindings that the palette offers on the screens.
+func (m *Map) Commands() []Binding { return m.CommandsIn(List) }
+
+// CommandsIn returns those that it offers in a context: a log view has commands of its own in the place of those about rows.
+func (m *Map) CommandsIn(c Context) []Binding {
 	var cs []Binding
 	for _, b := range m.all {
-		if b.Command != "" {
+		if b.Command != "" && (b.Context == Everywhere || (b.Context == LogLines) == (c == LogLines)) {
 			cs = append(cs, b)
 		}
 	}
@@ -372,6 +392,8 @@ func (c Context) Name() string {
 		return "While a plan is carried out"
 	case VerbMenu:
 		return "In the list of what can be done"
+	case LogLines:
+		return "In logs"
 	case Everywhere, contextCount:
 	}
 	return "Everywhere"

@@ -19,6 +19,8 @@ var names = map[Action]string{
 	Doctor: "doctor", Arm: "arm", Disarm: "disarm", ShowRun: "show-plan", NextWave: "next-batch", Bundle: "bundle", Accept: "accept",
 	Cancel: "cancel", Complete: "complete", LeaveEmpty: "leave-empty", Jump: "jump",
 	Column: "column", Wide: "wide", SaveView: "save", OpenView: "view", ForgetView: "forget",
+	Logs: "logs", FollowLog: "follow", NextMatch: "next-match", PrevMatch: "previous-match", NextError: "next-error", PrevError: "previous-error",
+	AllLines: "all-lines", WrapLines: "wrap", LogTimes: "times", RawLines: "raw", SaveLog: "save", PageLog: "pager",
 }
 
 // Name is what a configuration calls the binding; unique in its place.
@@ -73,6 +75,8 @@ func (c Context) Place() string {
 		return "progress"
 	case VerbMenu:
 		return "actions"
+	case LogLines:
+		return "logs"
 	case Everywhere, contextCount:
 	}
 	return "everywhere"
@@ -80,7 +84,7 @@ func (c Context) Place() string {
 
 // Contexts are all there are, in the order of the help.
 func Contexts() []Context {
-	return []Context{Everywhere, List, Details, VerbMenu, Plan, RunProgress, SilenceTable, Form, FilterLine, CommandMenu}
+	return []Context{Everywhere, List, Details, LogLines, VerbMenu, Plan, RunProgress, SilenceTable, Form, FilterLine, CommandMenu}
 }
 
 // Typing reports whether keys are text in the context, and those of Everywhere do not work.
