@@ -42,8 +42,8 @@ func (m *Model) pause() time.Duration {
 	return refreshEvery
 }
 
-func (m *Model) tick() tea.Cmd {
-	done := m.done
+// tick returns a command that reports that a second has passed.
+func tick(done <-chan struct{}) tea.Cmd {
 	return func() tea.Msg {
 		t := time.NewTimer(tickEvery)
 		defer t.Stop()

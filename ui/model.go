@@ -62,7 +62,7 @@ type Model struct {
 	stop    func()
 	done    chan struct{}
 	visible []backend.Key
-	held    []holder // overlays that hold something
+	held    holders
 
 	dirty  bool
 	cached tea.View
@@ -102,8 +102,7 @@ func (m *Model) Close() {
 		close(m.done)
 		m.stop()
 		m.acting.stop()
-		m.stack = nil
-		m.let()
+		m.held.let(nil)
 		m.feed.SetVisible(m.viewer.id(), nil)
 	}
 }
@@ -117,7 +116,7 @@ type (
 // Init starts waiting for changes and the tick, and asks a terminal behind SSH for synchronized output, which Bubble
 // Tea does not ask there by itself.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.wait(0), m.tick(), m.diagnose(), m.acting.follow()}
+	cmds := []tea.Cmd{m.wait(0), tick(m.done), m.diagnose(), m.acting.follow()}
 	if m.viewer.getenv("SSH_TTY") != "" {
 		cmds = append(cmds, tea.Raw(ansi.RequestModeSynchronizedOutput))
 	}
@@ -127,7 +126,7 @@ func (m *Model) Init() tea.Cmd {
 // Update handles one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
-	m.let()
+	m.held.let(m.stack)
 	if m.dirty {
 		m.sync()
 	}
@@ -141,7 +140,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.wait(m.pause()), m.diagnose(), m.ring())
 	case tickMsg:
 		m.onTick()
-		return tea.Batch(m.tick(), m.diagnose())
+		return tea.Batch(tick(m.done), m.diagnose())
 	case diagnosedMsg:
 		return m.diagnosed(msg)
 	case addressed:

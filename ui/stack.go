@@ -139,9 +139,7 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	}
 	if r.Push != nil {
 		m.stack.push(r.Push)
-		if h, holds := r.Push.(holder); holds {
-			m.held = append(m.held, h)
-		}
+		m.held.opened(r.Push)
 	}
 	if r.View != nil {
 		show(m, r.View)
@@ -160,12 +158,22 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// let tells the overlays that were closed to give back what they hold.
-func (m *Model) let() {
-	m.held = slices.DeleteFunc(m.held, func(h holder) bool {
-		closed := !slices.Contains(m.stack, overlay(h))
+// holders are the overlays that hold something, open or just closed.
+type holders []holder
+
+// opened notes an overlay that holds something.
+func (h *holders) opened(o overlay) {
+	if x, holds := o.(holder); holds {
+		*h = append(*h, x)
+	}
+}
+
+// let tells those that are open no more to give back what they hold.
+func (h *holders) let(open stack) {
+	*h = slices.DeleteFunc(*h, func(x holder) bool {
+		closed := !slices.Contains(open, overlay(x))
 		if closed {
-			h.gone()
+			x.gone()
 		}
 		return closed
 	})
