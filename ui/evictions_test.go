@@ -27,8 +27,9 @@ func TestRejectionScreens(t *testing.T) {
 }
 
 // evictionFeed counts evictions of two providers for a day. Four hours of it were not read.
-func evictionFeed() Feed {
-	now := time.Now()
+func evictionFeed() Feed { return evictionFeedAt(time.Now()) }
+
+func evictionFeedAt(now time.Time) Feed {
 	st, board := incident(now)
 	var counts []backend.Count
 	count := func(source, provider string, m backend.Metric, ago time.Duration, n float64) {
@@ -68,8 +69,9 @@ func withRules(b *alerts.Board, now time.Time) *alerts.Board {
 }
 
 // rejectionFeed is a flood of one word, a session that tries many, and rollups that name no session.
-func rejectionFeed() Feed {
-	now := time.Now()
+func rejectionFeed() Feed { return rejectionFeedAt(time.Now()) }
+
+func rejectionFeedAt(now time.Time) Feed {
 	st, board := incident(now)
 	row := func(session, workspace, word, meta string, lines, suppressed float64, first, last time.Duration, line string) *backend.Rejection {
 		r := &backend.Rejection{Word: safe(word), Metacharacter: safe(meta), Lines: lines, Suppressed: suppressed, FirstSeen: now.Add(-first), LastSeen: now.Add(-last), First: safe(line)}

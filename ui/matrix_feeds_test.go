@@ -29,7 +29,18 @@ func without(feed Feed, gone backend.Key) {
 	s.Number += 2 // no history leads from one to the other
 	s.Workspaces, s.Sandboxes, s.Sessions = tableWithout(s.Workspaces, gone), tableWithout(s.Sandboxes, gone), tableWithout(s.Sessions, gone)
 	s.Tmpdirs, s.Executions, s.Jobs = tableWithout(s.Tmpdirs, gone), tableWithout(s.Executions, gone), tableWithout(s.Jobs, gone)
-	s.Sources = slices.DeleteFunc(slices.Clone(s.Sources), func(h *fleet.SourceHealth) bool { return h.Key == gone })
+	s.Sources = slices.DeleteFunc(slices.Clone(s.Sources), func(h *fleet.SourceHealth) bool {
+		return h.Key == gone || gone.Kind == views.KindEviction && h.Key.Source == gone.Source
+	})
+	for x := range views.RejectionRows(&s) {
+		if x.Key == gone {
+			i := slices.IndexFunc(s.Sources, func(h *fleet.SourceHealth) bool { return h.Key.Source == gone.Source })
+			h := *s.Sources[i]
+			h.Rejections = slices.DeleteFunc(slices.Clone(h.Rejections), func(r *backend.Rejection) bool { return r == x.Rejection })
+			s.Sources[i] = &h
+			break
+		}
+	}
 	b.Alerts = slices.DeleteFunc(slices.Clone(b.Alerts), func(a *alerts.Alert) bool { return views.AlertKey(a) == gone })
 	fixed.state, fixed.board = &s, &b
 }
@@ -58,6 +69,7 @@ func unknownFleet() (*fleet.State, *alerts.Board) {
 		Sessions:   fleet.NewTable(&backend.Session{Meta: meta(backend.KindSession)}),
 		Executions: fleet.NewTable(&backend.Execution{Meta: meta(backend.KindExecution)}),
 		Tmpdirs:    fleet.NewTable(&backend.Tmpdir{Meta: meta(backend.KindTmpdir)}),
-		Sources:    []*fleet.SourceHealth{{Key: meta(backend.KindSource).Key, Status: fleet.StatusOK, LastOK: noonUTC}},
+		Sources: []*fleet.SourceHealth{{Key: meta(backend.KindSource).Key, Status: fleet.StatusOK, LastOK: noonUTC,
+			Inputs: []backend.Input{backend.InputEvictions, backend.InputRejections}, Rejections: []*backend.Rejection{{}}}},
 	}, &alerts.Board{Number: 1, At: noonUTC, Alerts: []*alerts.Alert{{ID: "a", Rule: "r", Source: "src", Severity: alerts.SeverityWarning, State: alerts.StateHeld, Since: noonUTC.Add(-time.Minute)}}}
 }

@@ -28,6 +28,10 @@ func matrixFeed(screen string) Feed {
 		return hubFeedAt(noonUTC)
 	case "Timeline":
 		return pastFeedAt(noonUTC)
+	case "Evictions":
+		return evictionFeedAt(noonUTC)
+	case "Rejections":
+		return rejectionFeedAt(noonUTC)
 	}
 	return newFeed(incident(noonUTC))
 }

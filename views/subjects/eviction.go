@@ -39,7 +39,7 @@ func Evictions() *Set[*views.Eviction] {
 			{Name: "state", Title: "STATE", Help: "storm, evictions, quiet, or unknown where too little was read", Min: 11, Ideal: 11, Priority: 0, Descending: true,
 				Cell: func(r row, _ *views.Snapshot) Cell { return evictionState(r) },
 				Sort: func(r row, _ *views.Snapshot) SortKey { return evictionOrder(r) }},
-			rate(Column[row]{Name: "rate", Title: "EVICTED/S", Brief: "EVICT/S", Help: "evictions a second, within 5 minutes", Min: 7, Ideal: 9, Priority: 0}, func(r row) backend.Value[float64] { return r.Rate }),
+			rate(Column[row]{Name: "rate", Title: "EVICTED/S", Brief: "EVICT/S", Help: "evictions a second, within 5 minutes", Min: 8, Ideal: 9, Priority: 0}, func(r row) backend.Value[float64] { return r.Rate }),
 			rate(Column[row]{Name: "retries", Title: "RETRIES/S", Brief: "RETRY/S", Help: "retries a second that recovered an eviction, within 5 minutes", Min: 7, Ideal: 9, Priority: 3}, func(r row) backend.Value[float64] { return r.Retries }),
 			recovered,
 			numColumn(Column[row]{Name: "exhausted", Title: "EXHAUSTED", Brief: "EXHAUST", Help: "lines within 5 minutes that say that the retries ran out", Min: 7, Ideal: 9, Priority: 2},

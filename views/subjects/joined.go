@@ -39,7 +39,7 @@ func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) (listed []backen
 		if !match(b) {
 			continue
 		}
-		if n++; n <= 5 {
+		if n++; n <= mostJoined {
 			w.to(b.Key)
 			w.Field(label(n, "sandbox"), w.sandboxSpans(b)...)
 			listed = append(listed, b.Key)
@@ -48,8 +48,8 @@ func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) (listed []backen
 	switch {
 	case n == 0:
 		w.Field("sandbox", dim("none is joined to it"))
-	case n > 5:
-		w.Field("", dim("and "+kit.Number(n-5)+" more"))
+	case n > mostJoined:
+		w.Field("", dim("and "+kit.Number(n-mostJoined)+" more"))
 	}
 	return listed
 }

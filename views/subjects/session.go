@@ -111,14 +111,14 @@ func (w *writer) session(s *backend.Session) {
 	w.Head("Joined")
 	n := 0
 	for x := range w.f.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
-		if n++; n <= 12 {
+		if n++; n <= mostJoined {
 			w.to(x.Key)
 			w.Field(label(n, "workspace"), normal(x.Key.ID.Safe().String()+"  "),
 				w.state(WorksCell(x, w.f.Snapshot)), dim("  "+x.LastError.String()))
 		}
 	}
-	if n > 12 {
-		w.Field("", dim("and "+kit.Number(n-12)+" more"))
+	if n > mostJoined {
+		w.Field("", dim("and "+kit.Number(n-mostJoined)+" more"))
 	}
 	work := []backend.Key{s.Key}
 	if id := hubOf(s).Sandbox; !id.IsZero() && len(w.f.State.SandboxesOf(s.Key.ID)) == 0 {

@@ -157,6 +157,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 			w.Field("host", normal(h.Name.String()))
 		}
 	}
+	w.alsoJoined(t.Key)
 	w.raw(&t.Meta)
 }
 

@@ -84,9 +84,6 @@ func (w *writer) parent(e backend.Entity) {
 	w.Field(noun(k.Kind), kindOf(k.Kind).row(w, x)...)
 }
 
-// mostWork is how many executions and jobs are listed.
-const mostWork = 10
-
 // workIn lists the executions and jobs of a sandbox, or of a session and its sandboxes: what waits first.
 func (w *writer) workIn(of ...backend.Key) {
 	w.worksOf("Executions and jobs, what waits first", backend.Key{}, of...)
@@ -111,11 +108,11 @@ func (w *writer) worksOf(head string, but backend.Key, of ...backend.Key) {
 	}
 	stable.Sort(all, func(a, b piece) int { return cmp.Compare(b.order, a.order) })
 	w.Head(head)
-	for _, x := range all[:min(len(all), mostWork)] {
+	for _, x := range all[:min(len(all), mostJoined)] {
 		w.to(x.worker.EntityMeta().Key)
 		w.Field(string(x.worker.EntityMeta().Key.Kind), w.workRow(x.worker)...)
 	}
-	if more := len(all) - mostWork; more > 0 {
+	if more := len(all) - mostJoined; more > 0 {
 		w.Field("", dim("and "+kit.Number(more)+" more"))
 	}
 }

@@ -262,6 +262,7 @@ func (w *writer) named(a *alerts.Alert, s *alerts.Subject) {
 
 // history lists the last changes of the reported status, newest first. What the first reading showed is no change.
 func (w *writer) history(m *backend.Meta) {
+	w.alsoJoined(m.Key)
 	if len(m.History) == 0 || w.f.Printed && len(m.History) == 1 {
 		return
 	}
