@@ -38,7 +38,7 @@ func TestPlot(t *testing.T) {
 // An axis with a scale ends at a round number, a value that cannot be leaves its column empty, and marked columns are named.
 func TestPlotWithAScale(t *testing.T) {
 	known := func(f float64) backend.Value[float64] { return backend.Known(f) }
-	p := Plot{Title: []Span{{theme.Strong, "evictions"}}, From: "1h ago", Mid: "30m ago", Scale: func(f float64) string { return strconv.FormatFloat(f, 'g', 2, 64) },
+	p := Plot{Title: []Span{{Tone: theme.Strong, Text: "evictions"}}, From: "1h ago", Mid: "30m ago", Scale: func(f float64) string { return strconv.FormatFloat(f, 'g', 2, 64) },
 		MarkWord: "storm"}
 	for i := range 40 {
 		switch {
