@@ -41,6 +41,7 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 			raiseLimit(&d, b)
 		}
 		s.adviseRemoved(&d, b)
+		s.adviseWorkersContainer(&d, led, b)
 		nameContainer(&d, b)
 		if text, ok := alerts.LastLines(b, 3); ok {
 			q := question{"log-end", "How does its log end?", "the log of the container"}
@@ -272,10 +273,16 @@ func (s *subjectView) endedBadly() Check {
 	return s.container(question{"ended", "Did it end by itself with an error?", "its exit code"},
 		func(b *backend.Sandbox) (backend.Safe, bool) {
 			text := backend.Textf("ended with exit code %d", b.ExitCode.Or(0))
+			failed := b.Provider.String() == "cloudflare" && b.Class == backend.SandboxDead // with whatever code
+			if code, told := b.ExitCode.Get(); failed && told {
+				text = backend.Textf("failed with exit code %s", backend.ExitText(code))
+			} else if failed {
+				text = backend.Text("failed, with an exit code that is not told")
+			}
 			if at, ok := b.FinishedAt.Get(); ok {
 				text = backend.Textf("%s, %s ago", text, backend.Age(s.now.Sub(at)))
 			}
-			return text, b.Crashed()
+			return text, b.Crashed() || failed
 		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
 			if neverRan(b) {
 				return RuledOut, backend.Text("never ran")
@@ -292,8 +299,11 @@ func (s *subjectView) unhealthy() Check {
 			if !b.HealthOutput.IsEmpty() {
 				said = backend.Clean(b.HealthOutput.String(), 200)
 			}
-			return backend.Textf("is unhealthy, %s in a row: %s", plural(c.Failed, "failed check"), said),
-				b.Class == backend.SandboxRunning && b.Health.Or(backend.Safe{}).String() == "unhealthy"
+			text := backend.Textf("is unhealthy, %s in a row: %s", plural(c.Failed, "failed check"), said)
+			if b.HealthChecks.IsNotApplicable() {
+				text = backend.Text("is reported unhealthy by its platform")
+			}
+			return text, b.Class == backend.SandboxRunning && b.Health.Or(backend.Safe{}).String() == "unhealthy"
 		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
 			health, read := b.Health.Get()
 			switch {

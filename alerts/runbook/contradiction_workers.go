@@ -205,7 +205,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.do("Read the errors of the application: " + backend.MarkNotStarted + " in file calls too means that the directory of its control server is gone.")
 		destroy()
 	case d.is("commands") && s.saysAgent() != nil && !s.changedAt().IsZero():
-		d.conclude("A command of its agent changed its working directory, and none begins since. What is there now only a probe tells.")
+		d.conclude("Its agent's log names what changed its working directory. What is there now only a probe tells.")
 		d.dont("Don't destroy it before a probe: a repair may be enough.")
 		d.do("Find out which case it is: sandglass probe %s", name)
 		link()

@@ -181,3 +181,35 @@ func TestCommandsThatBeginOnlyForAProbe(t *testing.T) {
 		}
 	}
 }
+
+// TestAWorkersContainerHasNoEngine: its page names no command of a container engine, and what exit code 137 can mean.
+func TestAWorkersContainerHasNoEngine(t *testing.T) {
+	t.Parallel()
+	for rule, c := range map[string]struct {
+		edit func(*backend.Sandbox)
+		want string
+	}{
+		"sandbox-exited": {func(b *backend.Sandbox) {
+			b.Class, b.Reported, b.ExitCode = backend.SandboxDead, backend.Text("failed"), backend.Known(137)
+		}, "larger instance_type"},
+		"sandbox-unhealthy": {func(b *backend.Sandbox) {
+			b.Health, b.HealthChecks, b.BridgeID = backend.Known(backend.Text("unhealthy")), backend.NotApplicable[backend.HealthChecks](), backend.MustID("b")
+		}, "sandglass probe b"},
+	} {
+		b := box("b", "", func(b *backend.Sandbox) {
+			b.Provider, b.Name = backend.Text("cloudflare"), backend.Text("b")
+			c.edit(b)
+		})
+		w := world{sandboxes: []*backend.Sandbox{b}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: rule, Source: b.Key.Source, Runbook: "container", State: alerts.StateFiring, Confirmed: now,
+			Cause: backend.Text("ended"), Subjects: []alerts.Subject{{Key: b.Key, State: alerts.StateFiring}}, SubjectCount: 1}}}}
+		d := w.diagnose("container", b.Key)
+		if anyHas(d.Do, "docker") || !anyHas(d.Do, c.want) {
+			t.Errorf("%s: %s %v", rule, d.Conclusion, d.Do)
+		}
+		for _, k := range d.Checks {
+			if strings.Contains(k.Fact.String(), "0 failed checks") {
+				t.Errorf("%s: %s", rule, k.Fact)
+			}
+		}
+	}
+}

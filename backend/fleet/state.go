@@ -131,7 +131,9 @@ type SourceHealth struct {
 	// Held is what its answers lost suspiciously, by kind; nil without any.
 	Held []Held
 	// Unfinished says that what there is to read was not read to its end, or cannot be.
-	Unfinished   bool
+	Unfinished bool
+	// Unseen says that a part of it cannot be read, and that reading again does not change that.
+	Unseen       bool
 	Problems     []backend.Problem
 	Bookmarks    []backend.Bookmark
 	Stopped      []backend.ID // sessions whose log file has not grown since their newest line

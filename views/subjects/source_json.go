@@ -132,7 +132,7 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 
 // unreadable says of a source that answers in time which part of it cannot be read, and why.
 func unreadable(h *fleet.SourceHealth) (backend.Safe, bool) {
-	if !h.Unfinished || len(h.Notes) > 0 || len(h.Problems) == 0 {
+	if !h.Unseen || len(h.Problems) == 0 {
 		return backend.Safe{}, false
 	}
 	return backend.Textf("a part of it cannot be read: %s", h.Problems[0].What), true

@@ -1,0 +1,29 @@
+package runbook
+
+import (
+	"strings"
+
+	"sandglass/backend"
+)
+
+// adviseWorkersContainer replaces the steps of a container engine, of which no command reaches a container behind a Worker.
+func (s *subjectView) adviseWorkersContainer(d *Diagnosis, led string, b *backend.Sandbox) {
+	if !s.ofWorkers() {
+		return
+	}
+	log := backend.Text("Read its log: wrangler tail, or the logs of its application in Cloudflare's dashboard.")
+	switch led {
+	case "ended", "memory", "near":
+		d.Conclusion = backend.Clean(strings.Replace(d.Conclusion.String(), "It ended by itself with an error", "Its platform reports that it failed", 1), 600)
+		d.Do = []backend.Safe{log}
+		if led != "ended" || b.ExitCode.Or(0) == 137 {
+			d.Do = append(d.Do, backend.Text("Look at its memory: exit code 137 can mean that it ran out. Take a larger instance_type in the Wrangler configuration."))
+		}
+		d.Dont = []backend.Safe{backend.Text("Don't count on its files: its next start is on an empty disk.")}
+	case "unhealthy":
+		d.Do = []backend.Safe{log}
+		if !b.BridgeID.IsZero() {
+			d.Do = append(d.Do, backend.Text("Probe it: sandglass probe NAME"))
+		}
+	}
+}
