@@ -271,7 +271,7 @@ func missedFiles(env *alerts.Env, w *backend.Workspace) (out []alerts.Evidence) 
 		}
 		if said := env.Over(s, fleet.WindowSpan); said.N > 0 {
 			out = append(out, alerts.Evidence{Text: backend.Textf("log: its agent's SDK found no file in %s, the newest: %s", plural(int(said.N), "read"), said.Sample),
-				Value: backend.Known(said.N), Unit: "lines", Source: s.Source, At: said.Last})
+				Value: backend.Known(said.N), Unit: "lines", Source: s.Source, At: newestOf(env, []backend.Series{s})})
 		}
 	}
 	return out

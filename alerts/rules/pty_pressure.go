@@ -72,9 +72,9 @@ func (r *ptyPressure) JudgeSeries(env *alerts.Env, key backend.Key, series []bac
 	}
 	n.Series = series
 	for _, s := range series {
-		if x := env.Over(s, fleet.WindowSpan); s.Name == backend.MetricPTYCount && x.N > 0 && x.Last.After(n.At) {
-			if count := leadingNumber(x.Sample.String()); count > 0 {
-				n.Count, n.At = count, x.Last
+		if last := newestOf(env, []backend.Series{s}); s.Name == backend.MetricPTYCount && last.After(n.At) {
+			if count := leadingNumber(env.Over(s, fleet.WindowSpan).Sample.String()); count > 0 {
+				n.Count, n.At = count, last
 			}
 		}
 	}

@@ -107,7 +107,13 @@ func TestPTYPressureBeganWithItsFirstLine(t *testing.T) {
 	s.lines(backend.MetricPTYUnknown, "a", 1, "unknown PTY session 4242")
 	s.lines(backend.MetricPTYUnknown, "", 1, "unknown PTY session 4243")
 	s.pass(30 * time.Second)
-	a := s.opensPTY(62).want(ptyRule, alerts.StateFiring)
+	s.lines(backend.MetricPTYCount, "a", 1, "62 active")
+	s.pass(5 * time.Second)
+	s.lines(backend.MetricPTYCount, "a", 0, "") // nothing was read since
+	a := s.look().want(ptyRule, alerts.StateFiring)
+	if at := a.Evidence[0].At; !at.Equal(s.wall.Add(-5 * time.Second)) {
+		t.Errorf("the newest line is of %v", at)
+	}
 	if !a.Bounds.Latest.Equal(first) || a.Severity != alerts.SeverityWarning {
 		t.Errorf("since %v, want %v: %s", a.Bounds.Latest, first, a.Severity)
 	}

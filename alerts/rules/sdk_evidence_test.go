@@ -45,6 +45,33 @@ func TestAFailedDeletionIsEvidenceOfALeak(t *testing.T) {
 	s.every(20*time.Second, 10*time.Minute, nil).quiet(terminateRule)
 }
 
+// TestALeakThatALogTells: where no list names the session, the log of its agent does, unless the session went on.
+func TestALeakThatALogTells(t *testing.T) {
+	for _, goesOn := range []bool{false, true} {
+		s := beginCloud(t, terminateRule)
+		s.source("app", backend.InputEvictionLogs)
+		s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"cloud"} })
+		s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) { x.PauseOnExit = backend.Known(false) })
+		s.refs[0].Session = backend.MustID("lonely")
+		s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.Session = backend.MustID("lonely") })
+		failed := s.wall
+		s.lines(backend.MetricSDKDelete, "lonely", 1, "Sandbox delete failed during shutdown")
+		s.look()
+		a := s.every(10*time.Second, 5*time.Minute, func() {
+			if goesOn {
+				s.lines(backend.MetricNamed, "lonely", 1, "")
+			}
+		}).alerts(terminateRule)
+		told := len(a) == 1 && a[0].State == alerts.StateFiring && strings.Contains(a[0].Cause.String(), "could not delete it at the end of its session") && a[0].Bounds.Latest.Equal(failed)
+		if told == goesOn {
+			t.Errorf("it goes on: %t:\n%s", goesOn, summary(s.board))
+		}
+		if !goesOn { // the line is forgotten, the leak is not
+			s.every(time.Minute, 2*time.Hour, nil).want(terminateRule, alerts.StateFiring)
+		}
+	}
+}
+
 // TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved: the agent's class, and what its SDK made of it.
 func TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved(t *testing.T) {
 	s := beginCloud(t)

@@ -161,7 +161,7 @@ func (r *snapshotInterrupted) Evidence(env *alerts.Env, a *alerts.Alert, oldest 
 	for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed} {
 		for s := range env.State.Windows.All(m) {
 			if said := env.Over(s, fleet.WindowSpan); s.Session == session && !session.IsZero() && said.N > 0 {
-				out = append(out, alerts.Evidence{Text: backend.Textf("log: %s of %s, newest: %s", plural(int(said.N), "line"), backend.Clean(string(m), 40), backend.Clean(said.Sample.String(), 200)), Source: s.Source, At: said.Last})
+				out = append(out, alerts.Evidence{Text: backend.Textf("log: %s of %s, newest: %s", plural(int(said.N), "line"), backend.Clean(string(m), 40), backend.Clean(said.Sample.String(), 200)), Source: s.Source, At: newestOf(env, []backend.Series{s})})
 			}
 		}
 	}

@@ -42,6 +42,8 @@ type terminateNote struct {
 	Unlisted bool `json:"unlisted,omitempty"`
 	// Silent is when its session, in no list any more, last did not answer at its own route either.
 	Silent time.Time `json:"silent,omitzero"`
+	// Deleted is when its deletion failed at the end of its session, as the log of its agent said.
+	Deleted time.Time `json:"deleted,omitzero"`
 }
 
 // silentFor is how long an end stays unknown after the session's own route did not tell of it.
@@ -118,6 +120,9 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		c.Session, b = session, &c
 	}
 	homes := env.HomesOf(b.Key.Source)
+	if v, is := r.toldLeak(env, homes, b, pause, note); is {
+		return v
+	}
 	if len(homes) == 0 {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}

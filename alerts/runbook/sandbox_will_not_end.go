@@ -129,7 +129,7 @@ func (s *subjectView) destroysOnClose() Check {
 	for _, sb := range s.sandboxes {
 		if x := s.State.StateOn(sb); x != nil {
 			if pause, known := x.Agent.PauseOnExit.Get(); known && !pause {
-				return q.yes(s.from(&x.Meta), "its saved state %s does not say pause_on_exit: the end of its session deletes it", x.Key.Safe())
+				return q.yes(s.from(&x.Meta), "pause_on_exit is not true in its saved state %s: the end of its session deletes it", x.Key.Safe())
 			} else if known {
 				return q.no(s.from(&x.Meta), "its saved state %s says pause_on_exit: it is kept", x.Key.Safe())
 			}
@@ -247,6 +247,13 @@ func (s *subjectView) destroyFails() Check {
 	}
 	if c := s.byErrors(q, alerts.NamesDestroy); c.Mark == Confirmed {
 		return c
+	}
+	for _, sb := range s.sandboxes {
+		for _, x := range s.State.SDKErrorsOn(sb) {
+			if x.Metric == backend.MetricSDKDelete {
+				return q.yes(origin{x.Source, x.At}, "the log of its agent says so: %s; %s", x.Newest, x.Means)
+			}
+		}
 	}
 	return q.unsure("no error of this subject names destroy")
 }

@@ -32,8 +32,8 @@ func (s *State) LiveOn(b *backend.Sandbox) backend.Safe {
 		if h := s.Source(series.Source); series.Session != id || h == nil || !h.ReportsOn(b.Key.Source) {
 			continue
 		}
-		if in := s.counted(series); in.N > 0 && in.Last.After(last) {
-			last = in.Last
+		if at := s.lastOf(series); at.After(last) {
+			last = at
 		}
 	}
 	if ago := s.Wall.Sub(last); !last.IsZero() && ago < spokeLately {

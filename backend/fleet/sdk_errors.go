@@ -47,8 +47,8 @@ func (s *State) SDKErrorsOn(b *backend.Sandbox) (out []SDKError) {
 				continue
 			}
 			if in := s.counted(series); in.N > 0 {
-				if x.N += in.N; in.Last.After(x.At) {
-					x.At, x.Newest, x.Source = in.Last, in.Sample, series.Source
+				if x.N += in.N; s.lastOf(series).After(x.At) {
+					x.At, x.Newest, x.Source = s.lastOf(series), in.Sample, series.Source
 				}
 			}
 		}
@@ -58,6 +58,16 @@ func (s *State) SDKErrorsOn(b *backend.Sandbox) (out []SDKError) {
 		}
 	}
 	return out
+}
+
+// lastOf is when a series last counted something in the last hour; zero: not then.
+func (s *State) lastOf(x backend.Series) (last time.Time) {
+	for at, n := range s.Windows.Counts(x) {
+		if n > 0 && at.After(last) {
+			last = at
+		}
+	}
+	return last
 }
 
 // sdkMeans says what an agent's SDK makes of an error (src/agents/extensions/sandbox/blaxel/sandbox.py of openai-agents-python). state is

@@ -85,7 +85,7 @@ func sdkLines() (out []pattern) {
 // What an error of the SDK says beside its class and its message: in its context, or in the mapping that is its first argument.
 var (
 	sdkOutput  = regexp.MustCompile(`\boutput["']?\s*[:=]\s*["']?([^"'}]+)`)
-	sdkTimeout = regexp.MustCompile(`\btimeout_s["']?\s*[:=]\s*["']?(\d+(?:\.\d+)?)`)
+	sdkTimeout = regexp.MustCompile(`(?:\btimeout_s["']?\s*[:=]\s*["']?|\btimed out after )(\d+(?:\.\d+)?)`)
 	sdkType    = regexp.MustCompile(`\bactual_type["']?\s*[:=]\s*["']?(\w{1,60})`)
 	sdkStatus  = regexp.MustCompile(`\b(?:http_status|status(?:_code)?)["']?\s*[:=]\s*["']?(\d{3})\b|\bHTTP (\d{3})\b`)
 	sdkCode    = regexp.MustCompile(`\bprovider_error_code["']?\s*[:=]\s*["']?([A-Z_]{3,60})`)

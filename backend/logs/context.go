@@ -161,7 +161,7 @@ func (d *decoder) detailed(name string) bool {
 		return true
 	}
 	if quoted, err := jsontext.AppendQuote(nil, name+": "+text[:min(len(text), maxFieldBytes)]); err == nil {
-		d.outputs = append(d.outputs, quoted)
+		d.keep(fieldRef{slot: slotError}, quoted)
 	}
 	return true
 }

@@ -65,6 +65,7 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 			plain(dated, "Traceback (most recent call last):", `  File "sandbox.py", line 7, in pty_write_stdin`, "agents.sandbox.errors.PtySessionNotFoundError: PTY session not found: 4242")},
 		{"… in an exception", "PTY session not found: 4242", backend.MetricPTYUnknown,
 			[]string{head + `"exception":"Traceback (most recent call last):\n  in pty_write_stdin\nPtySessionNotFoundError: PTY session not found: 4242"}`}},
+		{"a message with its time", "ExecTimeoutError, timeout 300.0 s", backend.MetricSDKExec, []string{head + `"err":{"name":"ExecTimeoutError","message":"command timed out after 300.0s"}}`}},
 		{"a command that was given up", "ExecTimeoutError, timeout 300.0 s", backend.MetricSDKExec, []string{head + `"error":{"type":"ExecTimeoutError","message":"command timed out","context":{"command":["npm","test"],"timeout_s":300.0}}}`}},
 		{"… as the first argument", "ExecTimeoutError, timeout 0 s", backend.MetricSDKExec, []string{head + `"error":{"name":"ExecTimeoutError","args":[{"timeout_s":0}]}}`}},
 		{"… in plain text", "ExecTransportError, HTTP 504", backend.MetricSDKExec,
@@ -92,6 +93,9 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 
 // TestWordsAreNoErrorsOfAnAgentSDK: what agents and tools write is none, nor is a level below warning.
 func TestWordsAreNoErrorsOfAnAgentSDK(t *testing.T) {
+	if _, r := lines(t, nil, `{"level":"error","message":"stop failed","session_id":"s1","error":{"type":"WorkspaceArchiveReadError","context":{"output":"tar: no room","path":"/workspace","reason":"tar_failed"}}}`); sampleOf(r, backend.MetricPersistFailed, "s1") != "tar: no room (phase: tar)" {
+		t.Errorf("what tar says is not all: %q", sampleOf(r, backend.MetricPersistFailed, "s1"))
+	}
 	_, r := lines(t, nil,
 		`{"level":"info","message":"done","session_id":"s1","error":{"type":"ExecTimeoutError"}}`,
 		`{"level":"error","message":"tool failed","session_id":"s1","output":"ExecTimeoutError in persist_workspace","args":["WorkspaceArchiveReadError in persist_workspace"]}`,

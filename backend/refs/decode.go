@@ -104,7 +104,7 @@ func (d *decoder) lines(body []byte) {
 // document finds the sessions of one document.
 func (d *decoder) document(root wire.Node) {
 	p := &d.s.opts.Pointers
-	list, ok := first(root, p.Sessions)
+	list, ok := d.sessionsIn(root)
 	if !ok {
 		d.refuse(root.Invalid("no sessions at %s; check pointers.sessions", strings.Join(p.Sessions, " or ")))
 		return
@@ -127,6 +127,33 @@ func (d *decoder) document(root wire.Node) {
 	default:
 		d.refuse(list.Invalid("want sessions as an array or an object; check pointers.sessions"))
 	}
+}
+
+// sessionsIn finds the sessions of a document. Where the first place holds none, a later one may hold a single session: an SDK writes
+// both.
+func (d *decoder) sessionsIn(root wire.Node) (wire.Node, bool) {
+	p := &d.s.opts.Pointers
+	list, ok := first(root, p.Sessions)
+	if !ok || !holdsNone(list) {
+		return list, ok
+	}
+	for _, at := range p.Sessions {
+		if one, is := find(root, at); is && one.Kind() == '{' && d.isSession(one) {
+			return one, true
+		}
+	}
+	return list, true
+}
+
+// holdsNone reports whether a value is null or has no member.
+func holdsNone(n wire.Node) bool {
+	for range n.Members() {
+		return false
+	}
+	for range n.Elements() {
+		return false
+	}
+	return n.IsNull() || n.Kind() == '{' || n.Kind() == '['
 }
 
 // isSession tells one session from an object of sessions by id: some fact of a session stands in it.

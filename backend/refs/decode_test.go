@@ -115,6 +115,7 @@ func TestRunStateOfAnAgentSDK(t *testing.T) {
 		"whole.json": id + "/coder blaxel in agents-0a1b2c3d4e5f\n",
 		"bare.json":  id + "/workspace blaxel in agents-0a1b2c3d4e5f\n",
 		"older.json": id + "/coder blaxel in agents-0a1b2c3d4e5f\n",
+		"none.json":  id + "/coder blaxel in agents-0a1b2c3d4e5f\n",
 		"map.json":   id + "/workspace blaxel in agents-0a1b2c3d4e5f\n",
 	} {
 		f := make1(t, func(_ string, o *Options) { o.Layout = layoutSDK })
@@ -123,6 +124,8 @@ func TestRunStateOfAnAgentSDK(t *testing.T) {
 			f.put(t, name, string(body))
 		case "bare.json":
 			f.put(t, name, string(state.Raw()))
+		case "none.json":
+			f.put(t, name, `{"sandbox":{"sessions_by_agent":{},"current_agent_name":"coder","session_state":`+string(state.Raw())+`}}`)
 		case "older.json":
 			f.put(t, name, `{"$schemaVersion":"1.9","sandbox":{"current_agent_name":"coder","session_state":`+string(state.Raw())+`}}`)
 		default:

@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// toldLeak is the verdict about a sandbox whose agent's log says that its deletion at the end of its session failed; false: it is none. No
+// list of sessions is needed for it, and one that lists the session as running disproves it.
+func (r *wontTerminate) toldLeak(env *alerts.Env, homes []*fleet.SourceHealth, b *backend.Sandbox, pause backend.Value[bool], note *terminateNote) (alerts.Verdict, bool) {
+	if b.Class != backend.SandboxRunning && b.Class != backend.SandboxAsleep || !pause.IsKnown() || pause.Or(true) {
+		return alerts.Verdict{}, false
+	}
+	n := terminateNote{}
+	if note != nil {
+		n = *note
+	}
+	at := deleteFailed(env, b, n.Deleted)
+	if at.IsZero() {
+		return alerts.Verdict{}, false
+	}
+	for _, h := range homes {
+		if x := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session}); x != nil {
+			return alerts.Verdict{}, false // its own list tells more
+		}
+	}
+	n.Over, n.Deleted = at, at
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(&n), Runbook: "4", Session: b.Session, Provider: b.Provider, Recheck: recheckOf(env, b.Key), Bounds: alerts.Bounds{Latest: at},
+		Cause:  backend.Text("it leaked: its agent's SDK could not delete it at the end of its session"),
+		Detail: backend.Textf("its session ended at %s, and its deletion failed, the log of its agent says", env.Clock(at))}
+	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+	if due := at.Add(r.grace); env.Now.Before(due) {
+		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it still runs at %s", env.Clock(due)), earlierOf(v.Recheck, due)
+	}
+	return v, true
+}
+
+// deleteFailed is when the log of its agent said that a sandbox could not be deleted at the end of its session; zero where it did not, or
+// where the session went on. was is when it said so, as far as is remembered: lines are kept for an hour.
+func deleteFailed(env *alerts.Env, b *backend.Sandbox, was time.Time) (at time.Time) {
+	at = was
+	for _, x := range env.State.SDKErrorsOn(b) {
+		if x.Metric == backend.MetricSDKDelete {
+			at = env.Ours(x.At)
+		}
+	}
+	if at.IsZero() {
+		return at
+	}
+	for s := range env.State.Windows.All(backend.MetricNamed) {
+		if s.Session == env.State.SessionOn(b) && env.Ours(newestOf(env, []backend.Series{s})).After(at.Add(time.Minute)) {
+			return time.Time{}
+		}
+	}
+	return at
+}
