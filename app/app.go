@@ -28,6 +28,8 @@ type App struct {
 	Cleaner *backend.Cleaner     // masks what is secret in foreign text
 	// Cleaning is what the command clean needs besides its verbs; nil where scratch directories cannot be cleaned.
 	Cleaning *Cleaning
+	// Sent keeps what adapters and actions sent last; nil: nothing is kept.
+	Sent *backend.SentLog
 	// Crash learns of the screen that a crash has to restore; nil: there is no screen.
 	Crash *Crash
 }
@@ -36,7 +38,7 @@ type App struct {
 func New(kinds []backend.SourceKind, effects []actions.Kind) *App {
 	crash := &Crash{Version: Version()}
 	return &App{Machine: NewMachine(crash.Handle), Version: crash.Version, Kinds: kinds, Effects: effects,
-		Cleaner: backend.NewCleaner(), Cleaning: TmpdirCleaning(), Crash: crash}
+		Cleaner: backend.NewCleaner(), Sent: &backend.SentLog{}, Cleaning: TmpdirCleaning(), Crash: crash}
 }
 
 // Version is the one that the build recorded.
@@ -136,7 +138,7 @@ func (a *App) Build(c *config.Config) ([]Source, []alerts.Rule, error) {
 // deps are what the adapter and the effects of a source get of the machine.
 func (a *App) deps(s config.Source) backend.Deps {
 	return backend.Deps{ID: s.ID, Interval: s.Interval, Deadline: s.Deadline, Now: a.Now, Spawn: a.Spawn, Cleaner: a.Cleaner,
-		Dial: a.Dial, Command: a.Command, Getenv: a.Getenv}
+		Dial: a.Dial, Command: a.Command, Getenv: a.Getenv, Sent: a.Sent}
 }
 
 // refusals are the single errors in err; one without a place in the file gets the name of what was to be built.

@@ -41,6 +41,9 @@ func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Vie
 	v.Environment, v.Production, v.Runbook = s.Config.Environment, s.Config.Production, LocalRunbook(s.Rules, s.Config)
 	v.Examine, v.Logs = s.examine, s.logs(t.In == os.Stdin)
 	v.Keys = s.Config.Keys
+	if s.app.Sent != nil {
+		v.Sent = s.app.Sent.Newest
+	}
 	for _, x := range s.Config.Views {
 		v.Views = append(v.Views, viewOf(x))
 	}

@@ -21,7 +21,9 @@ type Deps struct {
 	Command  func(ctx context.Context, argv []string) *exec.Cmd // starts nothing by itself
 	Getenv   func(string) string
 	// Tap is put before the transport of every HTTP client that reads, to see what is asked and answered; nil: nothing watches.
-	Tap     func(http.RoundTripper) http.RoundTripper
+	Tap func(http.RoundTripper) http.RoundTripper
+	// Sent keeps what is sent for whoever asks what that was; nil: nobody does.
+	Sent    *SentLog
 	Declare []Declaration // facts from [[declare]] for this source
 }
 

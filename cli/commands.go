@@ -27,7 +27,9 @@ type shared struct {
 	hideNames bool
 	// allContainers: every container of a Docker engine is watched, for looking only.
 	allContainers bool
-	permit        config.Permit // what may be done on a machine without a configuration
+	// trace: each request and command that is sent is printed.
+	trace  bool
+	permit config.Permit // what may be done on a machine without a configuration
 }
 
 // flags are the options of this command line that say what is looked at, as another command repeats them.
@@ -75,6 +77,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.PersistentFlags().StringVar(&s.config, "config", "", "configuration `FILE`; default $SANDGLASS_CONFIG, then $XDG_CONFIG_HOME/sandglass/config.toml")
 	root.PersistentFlags().StringVar(&s.stateDir, "state-dir", "", "`DIR` for what is kept between runs; default $XDG_STATE_HOME/sandglass/<environment>")
 	root.PersistentFlags().BoolVar(&s.allContainers, "all-containers", false, "watch every container of a Docker engine, with figures and alerts; one that is not a sandbox is for looking only")
+	root.PersistentFlags().BoolVar(&s.trace, "trace-requests", false, "print each request and command that is sent, with its result, to the standard error; the console has them under o")
 	root.Flags().StringVar(&s.focus, "focus", "", "begin with the subject of this `ID`, as check and get print it")
 	p.completeWith(root, "focus", p.completeIDs(&s))
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
@@ -125,6 +128,9 @@ func (p *Program) load(s shared) (*config.Config, error) {
 }
 
 func (p *Program) console(ctx context.Context, s shared) error {
+	if s.trace {
+		return usage("--trace-requests prints lines, and the console draws a screen: press o there")
+	}
 	x, err := p.open(s, opening{permitted: true, keeps: true, problem: func(error) {}})
 	if err != nil {
 		return err

@@ -67,6 +67,9 @@ func (p *Program) open(s shared, o opening) (*app.Station, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.trace && p.Sent != nil {
+		p.Sent.Tell(func(sent backend.Sent) { p.notice("%s", text.SentLine(&sent, time.UTC)) })
+	}
 	if o.permitted {
 		if c, err = c.Permitted(s.permit, p.Known()); err != nil {
 			return nil, usage("%v", err)

@@ -61,6 +61,7 @@ func commands() map[keys.Action]command {
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
 		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},
+		keys.Requests:      {anywhere, func(x *scope, in keys.Intent) reply { return openRequests(x, in.Text) }},
 		keys.Act:           {onSubject, func(x *scope, in keys.Intent) reply { return x.plan(actions.Verb(in.Text)) }},
 		keys.Doctor:        {onSubject, func(x *scope, _ keys.Intent) reply { return x.acting.doctor(x.chosen()) }},
 		keys.Verbs:         {onSubject, func(x *scope, _ keys.Intent) reply { return x.acting.list(x.chosen(), "") }},

@@ -78,6 +78,9 @@ func (p *palette) withArgument() (in keys.Intent, line string) {
 	if arg, arms := strings.CutPrefix(text, "arm "); arms {
 		return keys.Intent{Action: keys.Arm, Text: arg}, "enter: arm"
 	}
+	if arg, asks := strings.CutPrefix(text, "requests "); asks {
+		return keys.Intent{Action: keys.Requests, Text: arg}, "enter: what was sent last and holds these words"
+	}
 	if arg, orders := strings.CutPrefix(text, "order "); orders {
 		return keys.Intent{Action: keys.Sort, Text: strings.TrimSpace(arg)}, "enter: sort the table by this column; - before it turns the order round"
 	}

@@ -35,6 +35,8 @@ type Viewer struct {
 	Unfinished []backend.Safe
 	// Bundle writes the evidence about a subject into a file and returns its path; nil: there is no place for it.
 	Bundle func(context.Context, backend.Key) (path string, err error)
+	// Sent lists the requests and commands that were sent last, the newest first; nil: they are not kept.
+	Sent func() []backend.Sent
 	// Examine reads a source for doctor; nil: it cannot be done here.
 	Examine Examine
 	// Logs is how logs are read.

@@ -55,6 +55,7 @@ func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*contai
 	defer cancel()
 	ctx, x := watched(ctx)
 	res, err := r.api.ContainerInspect(ctx, id.Raw(), client.ContainerInspectOptions{Size: size})
+	x.lost(err)
 	c := res.Container
 	switch {
 	case gone(int(x.status.Load()), err):

@@ -55,7 +55,7 @@ func (f *clientFactory) client(more client.Opt) (*client.Client, error) {
 		return nil, err
 	}
 	return client.New(client.WithHost(host), client.WithHTTPClient(c), client.WithAPIVersion(version), client.WithUserAgent("sandglass"),
-		client.WithHTTPResponseHook(answered), more)
+		client.WithHTTPRequestHook(f.asked), client.WithHTTPResponseHook(answered), more)
 }
 
 func (r *reader) close() error { return r.api.Close() }
@@ -82,6 +82,15 @@ type exchange struct {
 	path   atomic.Value // string: what the answer tells of a path
 	podman atomic.Bool  // Podman answered
 	date   atomic.Value // string: when it answered, by its clock
+
+	sending atomic.Pointer[backend.Sending]
+}
+
+// lost notes why there is no answer; nil: there is one, and it ends by itself.
+func (x *exchange) lost(err error) {
+	if err != nil && x.status.Load() == 0 {
+		x.sending.Load().End(err)
+	}
 }
 
 // clock is the engine's time at its answer, zero where it told none.
@@ -106,8 +115,27 @@ func watched(ctx context.Context) (context.Context, *exchange) {
 // pathStat is the header with which an engine tells of a path.
 const pathStat = "X-Docker-Container-Path-Stat"
 
+// sendingKey is the context's key of the request in the log of what was sent.
+type sendingKey struct{}
+
+// asked notes that a request is sent. The hook of the client library is the only place that also sees those that change their
+// protocol.
+func (f *clientFactory) asked(req *http.Request) error {
+	s := f.deps.SendingRequest(req.Method != http.MethodGet && req.Method != http.MethodHead, req)
+	if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok {
+		x.sending.Store(s)
+	}
+	*req = *req.WithContext(context.WithValue(req.Context(), sendingKey{}, s))
+	return nil
+}
+
 // answered notes an answer and bounds its body.
 func answered(resp *http.Response) {
+	if s, ok := resp.Request.Context().Value(sendingKey{}).(*backend.Sending); ok {
+		s.Answered(resp.StatusCode) // the library keeps the body from its hooks
+		s.Received(int(max(0, resp.ContentLength)))
+		s.End(nil)
+	}
 	if x, ok := resp.Request.Context().Value(exchangeKey{}).(*exchange); ok {
 		x.status.Store(int32(resp.StatusCode)) // #nosec G115 -- three digits
 		x.path.Store(resp.Header.Get(pathStat))
@@ -152,6 +180,7 @@ func (m *mutatingClient) order(ctx context.Context, patience time.Duration, do f
 	defer cancel()
 	ctx, x := watched(ctx)
 	err = do(ctx)
+	x.lost(err)
 	status = int(x.status.Load())
 	if err == nil {
 		return status, nil

@@ -135,6 +135,7 @@ func (m *mutatingClient) run(ctx context.Context, b *containerInfo, c command) (
 func (m *mutatingClient) output(ctx context.Context, id string) (string, error) {
 	ctx, x := watched(ctx)
 	stream, err := m.api.ExecAttach(ctx, id, client.ExecAttachOptions{})
+	x.lost(err)
 	if err != nil {
 		var dial *net.OpError
 		switch {

@@ -31,6 +31,7 @@ type fake struct {
 	t    *testing.T
 	path string
 	stop func()
+	sent *backend.SentLog // nil: none is kept
 
 	mu     sync.Mutex
 	state  string
@@ -116,7 +117,7 @@ func (f *fake) Poll(context.Context) (backend.Reading, error) {
 func (f *fake) parts(deadline time.Duration) map[actions.Verb]actions.Part {
 	f.t.Helper()
 	parts, missing, err := Kind().Build(actions.Site{Source: f, Allowed: allVerbs(), Options: backendtest.Options[Options](nil),
-		Deps: backend.Deps{ID: "docker-local", Deadline: deadline, Now: func() time.Time { return noon }, Cleaner: backend.NewCleaner("our-own-secret")}})
+		Deps: backend.Deps{ID: "docker-local", Deadline: deadline, Now: func() time.Time { return noon }, Cleaner: backend.NewCleaner("our-own-secret"), Sent: f.sent}})
 	if err != nil || len(missing) > 0 {
 		f.t.Fatal(err, missing)
 	}

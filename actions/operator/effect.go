@@ -118,10 +118,13 @@ func (e *runEffect) Do(ctx context.Context, t actions.Target, _ actions.Params) 
 	out, errOut := run.Head{Limit: maxOutput}, run.Head{Limit: maxOutput}
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	run.Group(cmd)
+	sending := e.deps.SendingCommand(true, argv)
 	if err := cmd.Start(); err != nil {
+		sending.End(err)
 		return actions.Done{}, fmt.Errorf("nothing was run: %w", err)
 	}
 	err = cmd.Wait()
+	sending.Exited(cmd, len(out.String()), err)
 	said := e.excerpt(out.String())
 	if s := e.excerpt(errOut.String()); err != nil && !s.IsEmpty() {
 		said = s

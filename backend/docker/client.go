@@ -60,9 +60,9 @@ func newMoby(a address, deps backend.Deps) (*moby, error) {
 	if transport.TLSClientConfig != nil {
 		scheme = "https"
 	}
-	m.idle, m.meter = transport.CloseIdleConnections, &readOnlyTransport{base: transport, now: deps.Now, limit: maxBody}
+	m.idle, m.meter = transport.CloseIdleConnections, &readOnlyTransport{base: deps.Recorded(transport, false), now: deps.Now, limit: maxBody}
 	if deps.Tap != nil {
-		m.meter.base = deps.Tap(transport)
+		m.meter.base = deps.Tap(m.meter.base)
 	}
 	// The order matters: WithHost sets up the client's own transport, which is then replaced by ours.
 	m.api, err = client.New(client.WithHost(a.url),

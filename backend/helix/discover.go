@@ -160,7 +160,10 @@ func (s *Source) runCommand(ctx context.Context) (ran bool, err error) {
 	cmd := s.deps.Command(ctx, s.opt.SessionsCommand)
 	var out capped
 	cmd.Stdout, cmd.WaitDelay = &out, time.Second
-	if err := cmd.Run(); err != nil {
+	sending := s.deps.SendingCommand(false, s.opt.SessionsCommand)
+	err = cmd.Run()
+	sending.Exited(cmd, len(out.b), err)
+	if err != nil {
 		return false, backend.Errorf(backend.ErrUnreachable, name, "the list of sessions cannot be read: %w", err)
 	}
 	ids, err := parseIDs(out.b)

@@ -39,7 +39,9 @@ func Output(ctx context.Context, deps backend.Deps, argv []string, maxBytes int6
 	Group(cmd)
 	out, said := &capped{limit: maxBytes}, &Head{Limit: stderrKept}
 	cmd.Stdout, cmd.Stderr = out, said
+	sending := deps.SendingCommand(false, argv)
 	err := cmd.Run()
+	sending.Exited(cmd, out.b.Len(), err)
 	switch {
 	case out.full:
 		return nil, ErrOutput

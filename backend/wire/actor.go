@@ -24,9 +24,8 @@ func NewActor(cfg Config, deps backend.Deps) (*Actor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := c.http.Transport.(*http.Transport); ok {
-		t.DisableKeepAlives, t.ForceAttemptHTTP2 = true, false
-	}
+	c.base.DisableKeepAlives, c.base.ForceAttemptHTTP2 = true, false
+	c.watch(true)
 	return &Actor{c: c}, nil
 }
 

@@ -44,6 +44,7 @@ type Client struct {
 	cfg     Config
 	deps    backend.Deps
 	http    *http.Client
+	base    *http.Transport // below what watches it
 	origins []string
 	secret  *secretStore
 
@@ -103,24 +104,28 @@ func New(cfg Config, deps backend.Deps) (*Client, error) {
 		}
 		c.origins = append(c.origins, origin(u))
 	}
-	c.http = &http.Client{
-		Transport: &http.Transport{
-			Proxy:                  nil, // an inherited proxy would see the credential
-			DialContext:            deps.Dial,
-			DisableCompression:     true, // gzip is undone here, under the limit
-			ForceAttemptHTTP2:      true,
-			MaxResponseHeaderBytes: maxHeaderBytes,
-			MaxConnsPerHost:        maxConnsPerHost,
-			MaxIdleConnsPerHost:    maxConnsPerHost,
-			IdleConnTimeout:        90 * time.Second,
-			TLSHandshakeTimeout:    deps.Deadline,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	c.base = &http.Transport{
+		Proxy:                  nil, // an inherited proxy would see the credential
+		DialContext:            deps.Dial,
+		DisableCompression:     true, // gzip is undone here, under the limit
+		ForceAttemptHTTP2:      true,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		MaxConnsPerHost:        maxConnsPerHost,
+		MaxIdleConnsPerHost:    maxConnsPerHost,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    deps.Deadline,
 	}
-	if deps.Tap != nil {
-		c.http.Transport = deps.Tap(c.http.Transport)
-	}
+	c.http = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.watch(false)
 	return c, nil
+}
+
+// watch puts what watches the requests before the transport.
+func (c *Client) watch(acts bool) {
+	c.http.Transport = c.deps.Recorded(c.base, acts)
+	if c.deps.Tap != nil {
+		c.http.Transport = c.deps.Tap(c.http.Transport)
+	}
 }
 
 // ParseURL accepts absolute http and https URLs without user information or fragment.

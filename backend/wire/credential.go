@@ -233,7 +233,10 @@ func (s *secretStore) run(ctx context.Context) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout = &cappedWriter{w: &out, left: maxCredential}
 	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
+	sending := s.deps.SendingCommand(false, s.cfg.Command)
+	err := cmd.Run()
+	sending.Exited(cmd, out.Len(), err)
+	if err != nil {
 		return "", fmt.Errorf("command %s: %w", s.cfg.Command[0], err)
 	}
 	return out.String(), nil

@@ -61,6 +61,8 @@ const (
 	LeaveEmpty
 	CopyOf // Text says what: name, error, json, yaml, ids
 	Jump   // find a screen, command or subject by a part of its names
+	// Requests are what this process sent last; Text is a filter.
+	Requests
 	// Column shows the column that Text names, or takes it away; Wide gives the table the whole screen, or takes that back.
 	Column
 	Wide
@@ -188,6 +190,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""),
 		bind(Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""),
 		bind(Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""),
+		bind(Details, []string{"/"}, Intent{Action: Filter}, "filter", "in a log: show only lines that match", ""),
 		bind(Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""),
 		bind(FilterLine, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""),
 		bind(FilterLine, []string{"tab"}, Intent{Action: Complete}, "complete", "take the first of the fields or values that are offered", ""),
@@ -259,6 +262,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Everywhere, []string{"f", "ctrl+p"}, Intent{Action: Jump}, "", "go to any screen, command or subject by a part of a name, id, path or process number", "go to"),
 		bind(Everywhere, []string{":"}, Intent{Action: Palette}, "palette", "find a command by a part of its name", ""),
 		bind(Everywhere, []string{"v"}, Intent{Action: ShowRun}, "", "the plan that is being carried out, or was last", "show the plan"),
+		bind(Everywhere, []string{"o"}, Intent{Action: Requests}, "", "the requests and commands that were sent last (:requests WORDS filters)", "requests"),
 		bind(Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"),
 		bind(Everywhere, []string{"ctrl+x"}, Intent{Action: Disarm}, "", "disarm: from now on this console only looks", "disarm"),
 		bind(Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"),

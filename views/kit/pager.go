@@ -22,6 +22,9 @@ func (p *Pager) Show(line int) {
 // More reports whether lines are below those that were visible last.
 func (p *Pager) More() bool { return p.top+p.height < p.total }
 
+// AtTop reports whether no line is above those that were visible last.
+func (p *Pager) AtTop() bool { return p.top == 0 }
+
 // Home and End go to the beginning and the end.
 func (p *Pager) Home() { p.top = 0 }
 

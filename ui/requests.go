@@ -1,0 +1,180 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/text"
+	"sandglass/views/theme"
+)
+
+// openRequests shows what this process sent last; filter keeps the lines that hold every word of it.
+func openRequests(x *scope, filter string) reply {
+	switch {
+	case x.viewer.Sent == nil:
+		return reply{Say: "what is sent is not kept here"}
+	case len(x.viewer.HideNames) > 0:
+		return reply{Say: "requests name subjects, and names are hidden here"}
+	}
+	p := &requestsPage{read: x.viewer.Sent, filter: strings.TrimSpace(filter)}
+	p.refresh()
+	return reply{Push: p}
+}
+
+// requestsPage is the log of the requests and commands that were sent, the newest first.
+type requestsPage struct {
+	read   func() []backend.Sent
+	filter string
+	found  []backend.Sent
+	all    int
+	pager  kit.Pager
+}
+
+func (*requestsPage) fillsBody() {}
+
+func (*requestsPage) Keys() keys.Context { return keys.Details }
+
+// refresh reads the log again. While older lines are in sight they stay where they are.
+func (p *requestsPage) refresh() {
+	all := p.read()
+	p.found, p.all = p.found[:0], len(all)
+	words := strings.Fields(strings.ToLower(p.filter))
+	for i := range all {
+		if holdsAll(strings.ToLower(requestText(&all[i])), words) {
+			p.found = append(p.found, all[i])
+		}
+	}
+}
+
+// requestText is what a filter looks at.
+func requestText(s *backend.Sent) string {
+	line := text.SentLine(s, time.UTC)
+	if s.Acts {
+		line += " action"
+	}
+	if text.SentFailed(s) {
+		line += " failed"
+	}
+	return line
+}
+
+func holdsAll(line string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(line, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *requestsPage) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+	if _, is := msg.(changedMsg); is {
+		if p.pager.AtTop() {
+			p.refresh()
+		}
+		return reply{}, true
+	}
+	in, _ := msg.(keys.Intent)
+	switch in.Action {
+	case keys.Back, keys.Requests:
+		return reply{Close: true}, true
+	case keys.Filter:
+		e := &requestFilter{page: p, entry: newEntry()}
+		return reply{Push: e, Cmd: e.entry.open(p.filter)}, true
+	case keys.Verbs, keys.Act, keys.Runbook, keys.Bundle, keys.Acknowledge, keys.Unacknowledge, keys.Silence, keys.Copy:
+		return reply{Say: "this is a log: esc goes back"}, true
+	}
+	return reply{}, scroll(&p.pager, in)
+}
+
+func (*requestsPage) offers(a keys.Action, _ *views.Frame) bool {
+	return a == keys.Back || a == keys.Palette || a == keys.Quit || a == keys.Filter
+}
+
+func (p *requestsPage) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
+	head := kit.NewLine(f.Theme, w).Put(theme.Accent, " requests and commands").Put(theme.Normal, fmt.Sprintf("  %d", len(p.found)))
+	if p.filter != "" {
+		head.Put(theme.Dim, fmt.Sprintf(" of %d  /%s", p.all, backend.Clean(p.filter, maxEntry)))
+	}
+	d := &kit.Doc{}
+	if len(p.found) == 0 {
+		why := "nothing was sent yet"
+		if p.filter != "" {
+			why = "none of them holds these words"
+		}
+		d.Line(kit.Span{Tone: theme.Dim, Text: why})
+	}
+	for i := range p.found {
+		d.Line(requestSpans(&p.found[i])...)
+	}
+	return paged(&p.pager, w, h, f.Theme, head.End(theme.Dim, "UTC, newest first; failed, action and any word filter ").String(), d.Layout(f.Theme, w)), nil
+}
+
+// requestSpans are one line: the result is a word and a tone.
+func requestSpans(s *backend.Sent) []kit.Span {
+	tone := theme.Normal
+	if text.SentFailed(s) {
+		tone = theme.Bad
+	}
+	method := theme.Normal
+	if s.Acts {
+		method = theme.Strong
+	}
+	out := []kit.Span{{Tone: theme.Dim, Text: s.At.UTC().Format("15:04:05.000") + " "}, {Tone: tone, Text: text.SentResult(s) + " "},
+		{Tone: theme.Dim, Text: fmt.Sprintf("%s %s  ", kit.Latency(s.Took), backend.Bytes(s.Bytes))},
+		{Tone: theme.Dim, Text: backend.Clean(s.Source, 60).String() + "  "}, {Tone: method, Text: s.Method + " " + s.What.String()}}
+	if !s.Cause.IsEmpty() {
+		out = append(out, kit.Span{Tone: theme.Bad, Text: "  " + s.Cause.String()})
+	}
+	return out
+}
+
+// requestFilter is the filter of that log while it is typed, in the footer.
+type requestFilter struct {
+	page  *requestsPage
+	entry entry
+}
+
+func (*requestFilter) Keys() keys.Context { return keys.FilterLine }
+
+func (e *requestFilter) untouched() bool { return e.entry.value() == "" }
+
+func (e *requestFilter) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+	switch msg := msg.(type) {
+	case keys.Intent:
+		switch msg.Action {
+		case keys.Cancel:
+			e.set("")
+			return reply{Close: true}, true
+		case keys.Accept:
+			return reply{Close: true}, true
+		}
+	case tea.KeyPressMsg, tea.PasteMsg:
+		cmd := e.entry.update(msg)
+		e.set(e.entry.value())
+		return reply{Cmd: cmd}, true
+	}
+	return reply{}, true
+}
+
+func (e *requestFilter) set(filter string) {
+	e.page.filter, e.page.pager = filter, kit.Pager{}
+	e.page.refresh()
+}
+
+func (e *requestFilter) prompt(line *kit.Line) (cursor int) {
+	line.Put(theme.Accent, " /")
+	return promptWidth + e.entry.draw(line)
+}
+
+// Render draws nothing above the footer.
+func (e *requestFilter) Render(w, _ int, _ *views.Frame) (kit.Block, *tea.Cursor) {
+	return kit.NewBlock(w, 0, nil), nil
+}
