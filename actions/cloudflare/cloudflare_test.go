@@ -345,6 +345,19 @@ func TestThePreviewIsOnlyRead(t *testing.T) {
 	}
 }
 
+// TestAFaultIsCalledOne: what a probe proves beside a plane that fails is the fault.
+func TestAFaultIsCalledOne(t *testing.T) {
+	w := newWorld(t, demo.BridgeOptions{})
+	w.change(func(b *demo.Box) { b.Root = demo.Missing })
+	if done, _, err := w.do(actions.Probe); err != nil || !strings.HasPrefix(done.Text.String(), "a fault was found: /workspace is missing") {
+		t.Errorf("%q %v", done.Text, err)
+	}
+	w.change(func(b *demo.Box) { b.Root = demo.Directory })
+	if done, _, err := w.do(actions.Probe); err != nil || strings.Contains(done.Text.String(), "fault") {
+		t.Errorf("%q %v", done.Text, err)
+	}
+}
+
 // TestNoReadingIsWaitedForThatCannotCome: without operator routes the end of a sandbox shows in the list of the account only.
 func TestNoReadingIsWaitedForThatCannotCome(t *testing.T) {
 	issued := time.Now()

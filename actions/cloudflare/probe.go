@@ -30,8 +30,14 @@ func (c *client) probe(ctx context.Context, t actions.Target, id string) (action
 	return x.concluded()
 }
 
-// concluded is the result.
-func (x *examination) concluded() (actions.Done, error) { return actions.Concluded(x.found) }
+// concluded is the result. A fault is called one: that it was found is what is proved.
+func (x *examination) concluded() (actions.Done, error) {
+	done, err := actions.Concluded(x.found)
+	if err == nil && x.exec.Outcome == backend.OutcomeFailed {
+		done.Text = backend.Textf("a fault was found: %s", done.Text)
+	}
+	return done, err
+}
 
 // examine runs true without a session; if that works, lists and reads; if not, tries a new session to tell why.
 func (c *client) examine(ctx context.Context, id string, runs bool) *examination {
