@@ -184,7 +184,11 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 		return nil
 	}
 	newest, began := lines[len(lines)-1], n.Agent
-	text := backend.Textf("log: %s in session %s could not begin since %s", backend.Counted(len(lines), "command", "commands"),
+	count := backend.Textf("%s", backend.Counted(len(lines), "command", "commands"))
+	if began.First.Before(lines[0].At) { // the first ones are not read any more
+		count = backend.Textf("at least %s", count)
+	}
+	text := backend.Textf("log: %s in session %s could not begin since %s", count,
 		newest.Session.Safe(), env.Clock(env.Ours(began.First)))
 	if !newest.Command.IsEmpty() {
 		text = backend.Textf("%s, the newest: %s", text, backend.Clean(newest.Command.String(), 120))

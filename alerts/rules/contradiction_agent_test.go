@@ -257,6 +257,9 @@ func TestTheOnsetOfLinesStays(t *testing.T) {
 	s.agentSays(notStarted("sandbox-demo", "pwd"))
 	s.workersBox(nil)
 	check("read again")
+	if said := told(s.board.Alerts[0]); !strings.Contains(said, "log: at least 1 command in session sandbox-demo") {
+		t.Errorf("the first lines are not read any more: %s", said)
+	}
 	first = first.Add(-5 * time.Second)
 	older := notStarted("sandbox-demo", "make")
 	older.Source, older.At = "agent-log", first
