@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -64,7 +65,10 @@ func group(list []*alerts.Alert) *outages {
 			if n < 0 {
 				n = len(rest)
 			}
-			stable.Sort(rest[:n], func(a, b *alerts.Alert) int { return cmp.Compare(explains(a.Rule), explains(b.Rule)) })
+			began := firstOf(rest[:n])
+			stable.Sort(rest[:n], func(a, b *alerts.Alert) int {
+				return cmp.Or(cmp.Compare(explains(a.Rule), explains(b.Rule)), began[a.Rule].Compare(began[b.Rule]))
+			})
 			rest = rest[n:]
 		}
 		out.add(group)
@@ -79,6 +83,17 @@ func group(list []*alerts.Alert) *outages {
 		}
 	}
 	return out
+}
+
+// firstOf is when the first alert of each rule began: the first domino stands before what fell later.
+func firstOf(list []*alerts.Alert) map[string]time.Time {
+	began := make(map[string]time.Time, len(list))
+	for _, a := range list {
+		if was, known := began[a.Rule]; !known || a.Began().Before(was) {
+			began[a.Rule] = a.Began()
+		}
+	}
+	return began
 }
 
 // add appends an outage. Each alert that another one explains follows that one.

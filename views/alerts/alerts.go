@@ -30,7 +30,7 @@ func New() views.Screen {
 	set.Of = func(c *views.Snapshot) iter.Seq[*alerts.Alert] { return slices.Values(c.InOutages()) }
 	page := &prose{}
 	return browse.New(browse.Config[*alerts.Alert]{
-		Number: 1, Name: "Alerts", Set: set, Kinds: []backend.Kind{views.KindAlert}, Nothing: calm, Gone: subjects.GoneAlert,
+		Number: 1, Name: "Alerts", Set: set, Kinds: []backend.Kind{views.KindAlert}, Nothing: calm, Gone: subjects.GoneAlert, Steady: true,
 		Under: func(c *views.Snapshot, a *alerts.Alert) bool { return c.Under(a) },
 		Pane: func(f *views.Frame, a *alerts.Alert, room browse.Room) *kit.Doc {
 			switch room {

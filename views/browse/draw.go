@@ -283,6 +283,8 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 		line.Put(theme.Accent, "*")
 	case stale:
 		line.Put(theme.Warn, t.Mark(theme.MarkHeld))
+	case l.steady.fresh[l.cfg.Set.Key(r.Row)]:
+		line.Put(theme.Accent, "+")
 	case l.cfg.Under != nil && l.sort < 0 && !l.reverse && l.cfg.Under(l.cur.Snapshot(), r.Row):
 		line.Put(theme.Dim, "└")
 	}

@@ -56,6 +56,8 @@ type Config[R any] struct {
 	Aside func(f *views.Frame) string
 	// Offered says where the screen can have rows; nil: everywhere.
 	Offered func(f *views.Frame) bool
+	// Steady keeps the natural order for a while after each key, so that nothing jumps under the cursor.
+	Steady bool
 	// History: the rows are the frame's Events. The program reads them only while such a screen is open.
 	History bool
 }
@@ -83,6 +85,7 @@ type List[R any] struct {
 	slotted  []kit.Slot
 	shown    []int // columns that are on the screen, to go round with Sort
 	look     *theme.Theme
+	steady   steady
 	chosen   map[string]bool // columns that were switched on or off, by name
 	wide     bool            // the table has the whole screen
 	want     backend.Key     // the cursor goes to it as soon as it is there
@@ -175,13 +178,16 @@ func (l *List[R]) Step() { l.table.Step() }
 
 // sync brings the table to the frame's State. It costs what changed.
 func (l *List[R]) sync(f *views.Frame) {
-	if l.filled && l.number == f.State.Number && l.board == f.Board {
+	if l.filled && l.number == f.State.Number && l.board == f.Board && !l.steady.over(f.Now) {
 		l.cur.SetSnapshot(f.Snapshot)
 		return
 	}
 	l.cur.SetSnapshot(f.Snapshot)
 	changes, complete := l.changes(f.State)
-	if !l.filled || !complete {
+	if l.cfg.Steady {
+		rows := arranged(&l.steady, l.cfg.Set.All(f.Snapshot), l.cfg.Set.Key, f.Now)
+		l.table.Replace(len(rows), slices.Values(rows))
+	} else if !l.filled || !complete {
 		n := 0
 		for range l.cfg.Set.All(f.Snapshot) {
 			n++
@@ -245,6 +251,9 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	l.settled = l.settled || in.Action != keys.Focus
 	if l.settled {
 		l.want = backend.Key{}
+	}
+	if l.cfg.Steady && in.Action != keys.Focus {
+		l.steady.hold(f.Now)
 	}
 	switch in.Action {
 	case keys.Up:
@@ -392,6 +401,9 @@ func (l *List[R]) Status(f *views.Frame, brief bool) string {
 		parts = append(parts, fmt.Sprintf("%s-%s of %s", kit.Number(l.first+1), kit.Number(l.first+len(l.visible)), kit.Number(n)))
 	default:
 		parts = append(parts, kit.Count(n, "row", "rows"))
+	}
+	if fresh := len(l.steady.fresh); fresh > 0 {
+		parts = append(parts, kit.Number(fresh)+" new")
 	}
 	if l.cfg.Aside != nil && n > 0 && n == total && l.width >= wideColumns {
 		if text := l.cfg.Aside(f); text != "" {

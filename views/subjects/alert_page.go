@@ -75,6 +75,7 @@ func (w *writer) short(a *alerts.Alert, how string) {
 func (w *writer) alert(a *alerts.Alert) {
 	w.short(a, "tab goes through the subjects")
 	w.folded(a)
+	w.dominoes(a)
 	w.variants(a)
 	w.subjects(a, len(a.Subjects))
 	if d := w.answered(); d != nil && w.f.Printed {
