@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os/exec"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -60,15 +61,42 @@ func (x *scope) openLogs() reply {
 	if e := x.frame.Event(key); e != nil && e.Subject != (backend.Key{}) { // a line of the timeline stands for what it is about
 		key = e.Subject
 	}
+	filter := ""
+	if r, is := views.FindRejection(x.frame.State, key); is {
+		key, filter = rejectedLines(&r)
+	}
 	set := logs.Of(key)
-	p := &logPage{key: key, name: subjects.NameOf(key, x.frame.Snapshot).String(), logs: logs}
+	p := &logPage{key: key, name: x.frame.Shown(subjects.NameOf(key, x.frame.Snapshot).String()), logs: logs}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.store = logview.NewStore(logview.DefaultLimit, len(set.Logs), logs.Cleaner)
 	p.view = logview.NewView(p.store, "logs of "+p.name, set)
+	p.view.Local(x.frame.Now.Location())
+	if x.frame.Hidden != nil {
+		p.store.Showing(x.frame.Hidden.Text)
+	}
+	_ = p.view.SetFilter(filter) // words are no mistake
 	if len(set.Logs) > 0 {
 		logs.Follow(p.ctx, set.Logs, p.store)
 	}
 	return reply{Push: p, Cmd: p.wait(0)}
+}
+
+// rejectedLines are the logs that hold the lines of rejected commands, and the words that those lines hold: of the session or its
+// workspace where the lines name one, else of the log.
+func rejectedLines(r *views.Rejection) (of backend.Key, filter string) {
+	if strings.Contains(r.First.String(), "rejected") || r.First.IsEmpty() {
+		filter = "rejected"
+	}
+	if word := r.Word.String(); word != "" && !strings.ContainsAny(word[:1], "!~") && !strings.ContainsAny(word, `"\`) { // as JSON has them, too
+		filter = strings.TrimSpace(filter + " " + word)
+	}
+	switch {
+	case r.Session.IsZero():
+		return backend.Key{Kind: backend.KindSource, Source: r.Key.Source, ID: backend.MustID(r.Key.Source)}, filter
+	case r.Workspace.IsZero():
+		return backend.Key{Kind: backend.KindSession, Source: r.Key.Source, ID: r.Session}, filter
+	}
+	return backend.Key{Kind: backend.KindWorkspace, Source: r.Key.Source, Parent: r.Session, ID: r.Workspace}, filter
 }
 
 func (*logPage) fillsBody() {}

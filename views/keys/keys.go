@@ -79,6 +79,7 @@ const (
 	AllLines // show also lines that the filter does not choose
 	WrapLines
 	LogTimes
+	LocalTimes
 	RawLines // JSON as it is written
 	SaveLog
 	PageLog // open in $PAGER

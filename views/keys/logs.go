@@ -14,6 +14,7 @@ func logBindings() []Binding {
 		bind(LogLines, []string{"h"}, Intent{Action: AllLines}, "", "show all lines and mark those that match, or only these", "all lines"),
 		bind(LogLines, []string{"w"}, Intent{Action: WrapLines}, "wrap", "break long lines, or cut them", "wrap"),
 		bind(LogLines, []string{"t"}, Intent{Action: LogTimes}, "", "times as the log's source tells them (UTC), or none", "times"),
+		bind(LogLines, []string{"T"}, Intent{Action: LocalTimes}, "", "times of this machine's zone, or UTC again", "local times"),
 		bind(LogLines, []string{"J"}, Intent{Action: RawLines}, "", "JSON lines as they are written, or as a sentence", "raw lines"),
 		bind(LogLines, []string{"y"}, Intent{Action: Copy}, "", "copy the line (OSC 52), masked as it is drawn", "copy line"),
 		bind(LogLines, []string{"s"}, Intent{Action: SaveLog}, "save", "save the lines that are shown into a file that only you can read", "save lines"),

@@ -201,13 +201,21 @@ func (s *Store) Step() (done bool) {
 			x.flags |= isError
 			b.errors++
 		}
-		if s.filter != nil && s.filter.Matches(text) && s.shown(text) {
+		if s.filter != nil && s.matches(text) {
 			x.flags |= isMatch
 			b.matched++
 		}
 	}
 	s.read = b.first + uint64(i)
 	return s.read >= s.next
+}
+
+// matches reports whether the filter chooses a line: where names are hidden, by what stands for them.
+func (s *Store) matches(text []byte) bool {
+	if s.drawnAs != nil {
+		return s.filter.Matches([]byte(s.drawnAs(s.cleaner.Mask(string(text)))))
+	}
+	return s.filter.Matches(text) && s.shown(text)
 }
 
 // shown reports whether a line matches also as it is drawn: what is masked is not found.

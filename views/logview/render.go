@@ -37,6 +37,9 @@ func (v *View) head(w int, t *theme.Theme, c *Counts) []string {
 	if !v.follow {
 		mode = "stopped: G follows"
 	}
+	if v.zone != nil && v.times {
+		mode = "times " + v.inZone(c.Newest).Format("MST") + "  " + mode
+	}
 	l := kit.NewLine(t, w).Put(theme.Accent, " "+v.title).Gap(3)
 	l.Put(theme.Dim, kit.Cut(strings.Join(names, ", "), max(l.Left()-kit.Width(mode)-3, 0)))
 	out := []string{l.End(theme.Strong, mode+" ").String()}
@@ -226,13 +229,20 @@ func (v *View) prefix(line *kit.Line, l *Line, on, named bool, t *theme.Theme) {
 	if v.times {
 		at := ""
 		if !l.At.IsZero() {
-			at = l.At.UTC().Format("15:04:05.000")
+			at = v.inZone(l.At).Format("15:04:05.000")
 		}
 		line.Cell(theme.Dim, at, timeWidth, false)
 	}
 	if named {
 		line.Cell(theme.Dim, shortName(v.names[min(l.Log, len(v.names)-1)]), nameWidth, false).Gap(1)
 	}
+}
+
+func (v *View) inZone(t time.Time) time.Time {
+	if v.zone == nil {
+		return t.UTC()
+	}
+	return t.In(v.zone)
 }
 
 // shortName is a log's name without the word before it and the folders of its path.

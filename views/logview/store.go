@@ -22,6 +22,7 @@ const (
 // Store keeps the newest lines of some logs. It is safe for use by several goroutines.
 type Store struct {
 	cleaner *backend.Cleaner
+	drawnAs func(string) string // what is drawn, copied, saved and searched for a text; nil: the text
 	limit   int
 	changed chan struct{}
 
@@ -79,6 +80,10 @@ type Line struct {
 func NewStore(limit, logs int, cleaner *backend.Cleaner) *Store {
 	return &Store{cleaner: cleaner, limit: limit, changed: make(chan struct{}, 1), next: 1, read: 1, logs: make([]logstream.State, logs)}
 }
+
+// Showing makes the Store hand out and search texts as f says: where names are hidden. Call it before lines come; f is called from
+// several goroutines.
+func (s *Store) Showing(f func(string) string) { s.drawnAs = f }
 
 // Changed has one slot, which is filled when something came.
 func (s *Store) Changed() <-chan struct{} { return s.changed }

@@ -23,6 +23,9 @@ func (s *Store) Text(l *Line, limit int) backend.Safe {
 	}
 	raw = strings.ReplaceAll(raw, "\t", "    ")
 	text := s.cleaner.Clean(raw, limit)
+	if s.drawnAs != nil {
+		text = backend.Clean(s.drawnAs(text.String()), limit)
+	}
 	if l.Cut > 0 {
 		return backend.Textf("%s … %s more were not kept", text, backend.Bytes(int64(l.Cut)))
 	}

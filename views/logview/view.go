@@ -23,7 +23,9 @@ type View struct {
 	wrap   bool
 	raw    bool // JSON as it is written
 	times  bool
-	all    bool // lines that do not match are shown too
+	zone   *time.Location // of the times; nil: UTC
+	local  *time.Location // the viewer's
+	all    bool           // lines that do not match are shown too
 
 	lag    time.Duration // of the newest line, while lines come
 	lagged uint64        // the newest line then
@@ -36,6 +38,23 @@ func NewView(store *Store, title string, set backend.LogSet) *View {
 		v.names = append(v.names, l.Name)
 	}
 	return v
+}
+
+// Local is the zone that LocalTimes shows times in; without it they are UTC.
+func (v *View) Local(zone *time.Location) { v.local = zone }
+
+// localTimes goes from UTC to the viewer's own times, and back.
+func (v *View) localTimes() (say string) {
+	v.times = true
+	switch {
+	case v.zone != nil:
+		v.zone = nil
+		return "times are UTC"
+	case v.local == nil || v.local == time.UTC:
+		return "times are UTC, and so is the local time here: TZ sets another"
+	}
+	v.zone = v.local
+	return "times are local, " + v.inZone(v.store.Counts().Newest).Format("MST -07:00")
 }
 
 // Came notes how far the newest line is behind the time that is now: what a frame shows is as old.
@@ -121,6 +140,8 @@ func (v *View) Update(in keys.Intent) (say string, handled bool) {
 		v.wrap = !v.wrap
 	case keys.LogTimes:
 		v.times = !v.times
+	case keys.LocalTimes:
+		return v.localTimes(), true
 	case keys.RawLines:
 		v.raw = !v.raw
 	case keys.Enter:

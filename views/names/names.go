@@ -8,10 +8,12 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 )
 
-// Set is the names that are hidden. One name has one hash wherever it is, as long as the Set lives. A nil Set hides nothing.
+// Set is the names that are hidden. Its methods can be called from several goroutines. One name has one hash wherever it is, as long as the Set lives. A nil Set hides nothing.
 type Set struct {
+	mu      sync.Mutex // lines of logs are searched beside the screen
 	salt    []byte
 	hashes  map[string]string
 	lengths [256][]int // of names, by their first byte, the longest first
@@ -42,14 +44,22 @@ func (s *Set) Add(name string) { s.AddAs(name, name) }
 // AddWord hides a name that may be an ordinary word, such as box or build. One of small letters alone is hidden only where it is all of
 // a text, stands behind a slash or in quotes: our own sentences stay as they are.
 func (s *Set) AddWord(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.hashes[name] == "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") == "" {
 		s.words[name] = true
 	}
-	s.Add(name)
+	s.add(name, name)
 }
 
 // AddAs hides a name behind the hash of another one: its short form has the hash of the whole.
 func (s *Set) AddAs(name, whole string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(name, whole)
+}
+
+func (s *Set) add(name, whole string) {
 	if len(name) < shortest || len(name) < shortestNumber && strings.Trim(name, "0123456789.-") == "" || s.hashes[name] != "" {
 		return
 	}
@@ -68,14 +78,18 @@ func (s *Set) Len() int {
 	if s == nil {
 		return 0
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return len(s.hashes)
 }
 
 // Text is a text with hashes for the names in it. What is left of a name beside an ellipsis is replaced too.
 func (s *Set) Text(text string) string {
-	if s.Len() == 0 || text == "" {
+	if s == nil || text == "" {
 		return text
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if h, whole := s.hashes[strings.TrimSpace(text)]; whole {
 		return strings.Replace(text, strings.TrimSpace(text), h, 1)
 	}
