@@ -34,7 +34,11 @@ func (r *capacity) pools(env *alerts.Env, known alerts.Known, seen map[backend.K
 		}
 		if is {
 			f := r.alone(env, &command)
-			r.began(env, &fill{}, alerts.NoteAs[shortNote](known.Note(f.Key)), &f.Verdict)
+			was := alerts.NoteAs[shortNote](known.Note(f.Key))
+			if was == nil {
+				was = &shortNote{Since: env.Ours(command.v.At)}
+			}
+			r.began(env, &fill{}, was, &f.Verdict)
 			seen[f.Key] = true
 			out = append(out, f)
 		}

@@ -93,8 +93,8 @@ func TestARefusedCommandIsToldAsShortage(t *testing.T) {
 	s.after(10 * time.Second).quiet(capacityRule)
 	refuse(backend.FailThrottled)
 	a := s.after(10*time.Second).want(capacityRule, alerts.StateFiring)
-	if a.Cause.String() != "cf has no instance left for a command" || a.Severity != alerts.SeverityCritical {
-		t.Errorf("%s: %s", a.Severity, a.Cause)
+	if a.Cause.String() != "cf has no instance left for a command" || a.Severity != alerts.SeverityCritical || !a.Bounds.Latest.Equal(s.wall.Add(-10*time.Second)) {
+		t.Errorf("%s since %v: %s", a.Severity, a.Bounds.Latest, a.Cause)
 	}
 	wantEvidence(t, a, "a command in demo was refused: the bridge answered 503: Instance limit reached (3/3)")
 	s.after(11 * time.Minute).quiet(capacityRule)

@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"slices"
+
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // refusedCommand is a command of an action that a platform refused because it had no instance for it.
@@ -14,6 +17,9 @@ type refusedCommand struct {
 // refusals are the newest refused commands of each source, no older than errors that count.
 func (r *capacity) refusals(env *alerts.Env) map[string]refusedCommand {
 	out := map[string]refusedCommand{}
+	if !slices.ContainsFunc(env.State.Sources, func(h *fleet.SourceHealth) bool { return len(h.Pools) > 0 }) {
+		return out // none of a Worker is read
+	}
 	for b := range env.State.Sandboxes.All() {
 		o, known := b.Observed.Get()
 		if !known || !onWorkers(b) {
