@@ -118,6 +118,9 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 		return r.told(line)
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone:
 	case ClassSDKDelete:
+		if bytes.Contains(r.errText, []byte(p.contains)) {
+			return r.errText
+		}
 		return r.told(line)
 	}
 	return line

@@ -114,6 +114,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"the agent's user may not write there", "root not writable"},
 	{"the file system is full", "file system is full"},
 	{"it leaked: the end of its session deletes it", "leaked"},
+	{"it leaked: its agent's SDK could not delete it", "leaked"},
 	{"something keeps it from falling asleep", "kept awake"},
 	{"it should have been destroyed when its session ended", "not destroyed at end"},
 	{"closing it ran into its deadline", "close was abandoned"},

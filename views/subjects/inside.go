@@ -13,12 +13,12 @@ func (w *writer) inside(b *backend.Sandbox) {
 	o, _ := b.Observed.Get()
 	for _, v := range o.Verdicts {
 		if v.Inside != nil {
-			w.insideOf(v.Inside, v.Past)
+			w.insideOf(b, v.Inside, v.Past)
 		}
 	}
 }
 
-func (w *writer) insideOf(x *backend.Inside, past bool) {
+func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 	w.Head("Read by a probe")
 	when := backend.Age(w.f.Now.Sub(x.At)) + " ago"
 	if past {
@@ -37,6 +37,13 @@ func (w *writer) insideOf(x *backend.Inside, past bool) {
 	}
 	for i, p := range x.Processes {
 		w.process(label(i+1, "processes"), &p)
+		r := w.f.State.RoleOf(b, &p, x.At)
+		if !r.What.IsEmpty() {
+			w.Field("", dim(r.What.String()))
+		}
+		if !r.Late.IsEmpty() {
+			w.Field("", kit.Span{Tone: theme.Warn, Text: r.Late.String()})
+		}
 	}
 	if x.More > 0 {
 		w.Field("", dim(backend.Counted(x.More, "more process", "more processes")+" that ended"))
