@@ -19,7 +19,7 @@ func saysBelief(a *alerts.Alert) bool {
 
 // believed asks whether the agent of a sandbox takes it for something else than it is.
 func (s *subjectView) believed() Check {
-	q := question{"believed", "Does its agent take it for something else than it is?", "the agent's log, and the platform's list or a probe"}
+	q := question{"believed", "Does its agent take it for something else than it is?", "the agent's log beside the platform's list"}
 	for _, a := range s.led {
 		if saysBelief(a) {
 			return q.yes(origin{a.Source, a.Confirmed}, "%s", a.Cause)
@@ -42,8 +42,8 @@ func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
 			return
 		}
 		d.conclude("It is gone, and its agent does not know.")
-		d.dont("Don't let the agent go on: each command fails, and a resume makes an empty sandbox of the same name.")
+		d.dont("Don't let the agent go on. Each command fails, and a resume makes an empty sandbox of the same name.")
 		d.do("Stop the agent's run first.")
-		d.do("Look for what is left: sandglass why %s names snapshots and the saved state.", name)
+		d.do("Look for what is left: sandglass why %s. It names snapshots and the saved state.", name)
 	}
 }
