@@ -47,3 +47,17 @@ func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
 		d.do("Look for what is left: sandglass why %s. It names snapshots and the saved state.", name)
 	}
 }
+
+// endAgentCloud begins the end of the page about a sandbox in which commands or files fail, on a platform without a hub.
+func (s *subjectView) endAgentCloud(d *Diagnosis, name backend.Safe) {
+	if d.is("missing") {
+		d.conclude("Its working directory is missing. No command of its agent begins there.")
+		d.dont("Don't make it by hand: it would be empty.")
+		d.do("See what removed it: sandglass why %s. A probe lists its processes.", name)
+		d.do("Let the agent resume its session. It makes the directory, and restores a snapshot where there is one.")
+		return
+	}
+	d.conclude("Work does not begin in it.")
+	d.dont("Don't repeat a command that timed out: it may still run.")
+	d.do("Read what runs in it: sandglass why %s", name)
+}

@@ -24,7 +24,7 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.lostFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.interrupted(), s.terminals(), s.terminalFails(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.missingFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.interrupted(), s.terminals(), s.terminalFails(), s.sessionNeedsIt(),
 	}))}
 	s.endPlatform(&d)
 	return d
@@ -75,6 +75,14 @@ func (s *subjectView) lostCheckpoint() Check {
 
 func (s *subjectView) lostFiles() Check {
 	return s.ofKind(question{"missing", "Did most of its files go while it slept?", "a list of its directory before and after"}, backend.FailFilesystemMissing)
+}
+
+// missingFiles asks for the files of a session: where no hub lists them before and after, for their directory.
+func (s *subjectView) missingFiles() Check {
+	if s.platform() == agentCloud {
+		return s.missingDir()
+	}
+	return s.lostFiles()
 }
 
 // recordedJobs asks whether a job runs only in the platform's record, which proves nothing.
@@ -235,6 +243,14 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Or restart its driver job by hand, if commands run. The vendor's command line stops the job and creates it again. Sandglass does not: the agent's work ends, and a recorded command runs again.")
 		replace()
 	}
+	if s.platform() == agentCloud { // it has no such verbs
+		prove, pause, replace, wake, driver = func() {}, func() {}, func() {}, func() {}, func() {}
+		save = func() {
+			d.saves = len(d.Do) == 0
+			d.do("Save the evidence: sandglass bundle %s", name)
+		}
+		rescue = func() { d.do("Rescue what can be read: sandglass rescue %s. It wakes the sandbox.", name) }
+	}
 	region := s.ofRegion()
 	switch {
 	case region != nil:
@@ -274,6 +290,11 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		rescue()
 		pause()
 		replace()
+		destroy()
+	case s.platform() == agentCloud && (d.is("missing") || d.is("commands") || d.is("planes")):
+		s.endAgentCloud(d, name)
+		save()
+		rescue()
 		destroy()
 	case d.is("missing"):
 		d.conclude("Most of its files are gone. %s.", d.fact("missing"))

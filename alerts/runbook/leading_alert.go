@@ -180,7 +180,7 @@ func runsOn(cause string) []string {
 // contradicted are the checks of its page that a cause of contradiction answers.
 func contradicted(cause string) []string {
 	for _, x := range [...]struct{ words, check string }{
-		{"many sandboxes at once", "many"}, {listedSince, "answers"}, {"was only noted", "resume"}, {"right after a resume", "resume"}, {"corrected its record", "resume"}, {"its hub says", "wake"},
+		{"many sandboxes at once", "many"}, {takesFor, "believed"}, {listedSince, "answers"}, {"was only noted", "resume"}, {"right after a resume", "resume"}, {"corrected its record", "resume"}, {"its hub says", "wake"},
 		{"no command begins in it", "commands"}, {"routes disagree", "views"}, {"pending since at least", "jobs"}, {"before it slept", "missing"},
 		{"working directory is missing", "missing"}, {"control server is missing", "server-dir"}, {"link to nothing", "dangling"}, {"host directory mounted there was removed", "unlinked"},
 		{"mount is gone", "unmounted"}, {"is not a directory", "occupied"}, {"may not enter", "permission"}, {"main process is frozen", "frozen"}, {"container is gone", "gone"},

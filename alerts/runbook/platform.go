@@ -14,7 +14,8 @@ const (
 	anywhere   platform = "" // on several, or unknown
 	ownHosts   platform = "host"
 	cloudflare platform = "cloudflare"
-	cloud      platform = "cloud" // a platform of sandboxes whose hosts nobody reaches
+	cloud      platform = "cloud" // a platform of sandboxes whose hosts nobody reaches, with a hub that leads its sessions
+	agentCloud platform = "blaxel"
 )
 
 // onlyOn are the checks that concern one platform. On the other they are asked only where an error confirms them.
@@ -22,6 +23,7 @@ func onlyOn() map[string]platform {
 	return map[string]platform{
 		"sqlite": cloudflare, "storage": cloudflare, "database": cloudflare, "snapshot": cloudflare, "binding": cloudflare, "quota": cloudflare, "sharing": cloudflare,
 		"asleep": cloudflare, "namespace": cloudflare,
+		"no-checkpoint": cloud, "jobs": cloud, "wake": cloud, "resume": cloud, "reaped": cloud,
 		"posix": ownHosts, "root": ownHosts, "engine": ownHosts, "boot": ownHosts,
 	}
 }
@@ -35,6 +37,8 @@ func platformOf(provider string) platform {
 		return cloudflare
 	case provider == "agentuity":
 		return cloud
+	case provider == "blaxel":
+		return agentCloud
 	}
 	return anywhere
 }
@@ -88,7 +92,7 @@ func (s *subjectView) platforms() []platform {
 			add(anywhere)
 		}
 	}
-	if len(s.workspaces) == 0 && s.session != nil {
+	if len(s.workspaces) == 0 && s.session != nil && !slices.Equal(out, []platform{agentCloud}) {
 		add(runtimePlatform(s.session))
 	}
 	return out
@@ -149,7 +153,7 @@ func markOf(at platform) string { return " <!-- " + string(at) + " -->" }
 
 // textOn is the text of a page as it concerns a platform, without the marks.
 func textOn(text string, at platform) string {
-	for _, x := range []platform{ownHosts, cloudflare, cloud} {
+	for _, x := range []platform{ownHosts, cloudflare, cloud, agentCloud} {
 		if at != anywhere && x != at {
 			text = without(text, markOf(x))
 		}
