@@ -58,13 +58,15 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 }
 
 // JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, and a workspace's session; of a
-// piece of work what it belongs to, and what that is joined to.
+// piece of work what it belongs to, and what that is joined to; of a sandbox of an agent SDK its session and the saved state that names it.
 func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	session, name := key.ID, backend.ID{}
 	near := map[backend.Key]bool{}
 	switch {
 	case key.Kind == backend.KindWorkspace:
 		session, name = key.Parent, key.ID
+	case key.Kind == backend.KindSandbox:
+		return joinedToBox(key, st)
 	case key.Kind != backend.KindSession:
 		if !key.Kind.Spec().PartOfParent || key.Parent.IsZero() {
 			return nil
@@ -82,6 +84,33 @@ func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	for _, b := range st.SandboxesOf(session) {
 		if b.IsSandbox && (name.IsZero() || b.Workspace.IsZero() || b.Workspace == name) {
 			near[b.Key] = true
+		}
+	}
+	return near
+}
+
+// joinedToBox are the session of a sandbox that an agent SDK uses, by whatever source an alert names it, and the saved states of it.
+func joinedToBox(key backend.Key, st *fleet.State) map[backend.Key]bool {
+	near := map[backend.Key]bool{}
+	var session backend.ID
+	if b := st.Sandbox(key); b != nil {
+		state := st.StateNaming(b)
+		if state == nil && b.Provider.String() != "blaxel" {
+			return nil
+		}
+		if session = st.SessionOn(b); state != nil {
+			near[state.Key] = true
+		}
+	} else {
+		for r := range st.Refs.All() {
+			if r.Agent != nil && r.Sandbox == key.ID {
+				near[r.Key], session = true, r.Session
+			}
+		}
+	}
+	for _, h := range st.Sources {
+		if !session.IsZero() {
+			near[backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: session}] = true
 		}
 	}
 	return near
