@@ -81,10 +81,30 @@ type rollbackDoc struct {
 	ExitCode int          `json:"exit_code"`
 	Missing  backend.Safe `json:"missing,omitzero"` // why not all references are known
 	runbook.Rollback
+	// Agents are the session states of agent SDKs, each compared with the inventory of its platform.
+	Agents []agentMatch `json:"agents,omitempty"`
+}
+
+// agentMatch is a saved session state of an agent SDK and what the inventory says of its sandbox.
+type agentMatch struct {
+	Session backend.ID   `json:"session"`
+	Sandbox backend.ID   `json:"sandbox,omitzero"`
+	Origin  backend.Safe `json:"origin"`
+	fleet.RefMatch
+}
+
+// agentMatches compares the session states of agent SDKs with the inventories.
+func agentMatches(st *fleet.State) (out []agentMatch) {
+	for r := range st.Refs.All() {
+		if r.Agent != nil {
+			out = append(out, agentMatch{r.Session, r.Sandbox, r.Origin, st.MatchOf(r)})
+		}
+	}
+	return out
 }
 
 func newRollbackDoc(st *fleet.State, low, high int) *rollbackDoc {
-	doc := &rollbackDoc{Schema: 1, Rollback: runbook.CheckRollback(st, low, high, nil), Missing: unreadRefs(st)}
+	doc := &rollbackDoc{Schema: 1, Rollback: runbook.CheckRollback(st, low, high, nil), Missing: unreadRefs(st), Agents: agentMatches(st)}
 	switch {
 	case len(doc.Refused) > 0:
 		doc.ExitCode = alerts.ExitCritical
@@ -145,6 +165,12 @@ func (d *rollbackDoc) text() string {
 		line("  the range does not apply to %s of an agent SDK: they have no schemaVersion; pointers.schema_version can name another version",
 			backend.Counted(d.AgentStates, "session state", "session states"))
 	}
+	if len(d.Agents) > 0 {
+		line("\nSession states of agent SDKs, compared with the inventory")
+	}
+	for _, x := range d.Agents {
+		line("  %-10s %s  %s  (%s)", x.Result, orDash(x.Session), orDash(x.Sandbox), x.Why)
+	}
 	if len(d.Versions) > 0 {
 		line("\nVersions")
 	}
@@ -173,4 +199,11 @@ func (d *rollbackDoc) text() string {
 		}
 	}
 	return b.String()
+}
+
+func orDash(id backend.ID) backend.Safe {
+	if id.IsZero() {
+		return backend.Text("-")
+	}
+	return id.Safe()
 }

@@ -36,7 +36,9 @@ func TestARunawayProcess(t *testing.T) {
 func TestAnAgentThatGaveItsSandboxUp(t *testing.T) {
 	t.Parallel()
 	w, id := blaxelLines(t, "believes-dead"), blaxel.Names()[1]
+	w.run(1, `(?s)its agent takes it for not running, but blaxel lists it as DEPLOYED STANDBY.*Its agent gave it up, and it is there`, "check")
 	w.carryOut(0, `exec +ok`, "probe", id)
+	w.run(1, `(?s)its agent takes it for not running, but a command ran in it`, "check")
 	w.run(0, `although the sandbox only wakes`, "get", "sandboxes", "-o", "json", "--filter", id)
 }
 
@@ -62,4 +64,5 @@ func TestASandboxThatThePlatformLost(t *testing.T) {
 	t.Parallel()
 	w := blaxelLines(t, "believes-alive")
 	w.run(0, `(?s)"result": ?"gone"`, "get", "refs", "-o", "json", "--filter", blaxel.Names()[1])
+	w.run(3, `(?s)same +0a1b2c3d-.*gone +11223344-5566-4778-899a-abbccddeeff0  agents-112233445566  \(not listed by blaxel\)`, "refs", "check", "--reads", "0..9")
 }

@@ -82,6 +82,7 @@ func TestBlindOnCloudSandboxesWithoutASessionList(t *testing.T) {
 		}
 		return out
 	}
+	s.source("agent-log", backend.InputEvictionLogs) // its lines tell of closes, and of no session that runs
 	const noList, noPreview = "no session list speaks about cloud", "no preview of cloud was read yet"
 	for rule, want := range map[string]string{terminateRule: noList, expiringRule: noList, publicRule: noPreview, tokenRule: noPreview} {
 		if got := why()[rule]; !strings.HasPrefix(got, want) {

@@ -87,7 +87,7 @@ func (r *contradiction) lostOne(env *alerts.Env, x *backend.Ref, old *contradict
 	switch {
 	case m.Result == fleet.RefUnknown && old != nil:
 		return alerts.Verdict{Outcome: alerts.NoData, Why: m.Why, Note: alerts.NoteOf(old)}
-	case m.Result != fleet.RefGone || !says || !told.Runs:
+	case m.Result != fleet.RefGone || env.State.SandboxNamed(x.Sandbox, x.Provider) != nil || !says || !told.Runs:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n := contradictionNote{Session: x.Session, Sandbox: x.Sandbox, Seen: env.Now}

@@ -68,6 +68,11 @@ type wontTerminate struct {
 // Blind says for which containers nothing tells whether they are to end with their sessions.
 func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
 	homes := false
+	if len(st.SessionSourcesOf(h.Key.Source)) == 0 && st.Sandboxes.Len() > 0 {
+		if why, blind := noSessionList(h); blind {
+			return why, blind
+		}
+	}
 	for _, x := range st.Sources {
 		if !h.ReportsOn(x.Key.Source) {
 			continue
@@ -77,11 +82,8 @@ func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.S
 			return backend.Safe{}, false // its lines tell which closes ran into their deadline
 		}
 	}
-	if st.Sandboxes.Len() == 0 {
+	if !homes || st.Sandboxes.Len() == 0 {
 		return backend.Safe{}, false
-	}
-	if !homes {
-		return noSessionList(h)
 	}
 	for x := range st.Refs.All() {
 		if x.Agent != nil && x.Agent.PauseOnExit.IsKnown() {

@@ -370,7 +370,11 @@ func (x *examination) reading(r *backend.Reading) {
 		x.Missing = append(x.Missing, backend.Textf("%s: %s", backend.Clean(string(m.Input), 60), m.Why))
 	}
 	for _, p := range r.Problems[:min(len(r.Problems), 20)] {
-		x.Problems = append(x.Problems, p.What)
+		what := p.What
+		if strings.HasPrefix(p.Where.String(), "/") { // in a file
+			what = backend.Textf("%s: %s", p.Where, what)
+		}
+		x.Problems = append(x.Problems, what)
 	}
 	if !r.Exposed.IsEmpty() {
 		x.Problems = append(x.Problems, r.Exposed)

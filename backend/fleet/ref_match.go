@@ -69,6 +69,8 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	switch {
 	case b.Stale:
 		m.Result, m.Why = RefUnknown, backend.Textf("%s could not read it lately", backend.Clean(b.Key.Source, 80))
+	case (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) && b.Provider.String() != "docker": // a stopped container can start again
+		m.Result, m.Why = RefGone, backend.Textf("reported %s by %s", b.Reported, backend.Clean(b.Key.Source, 80))
 	case MadeAfter(made, saved):
 		m.Result, m.Why = RefRecreated, backend.Text("its sandbox was made after the state was saved: files from before are not in it, except in mounts or a snapshot")
 		if len(r.Agent.Ports) > 0 && len(b.Ports) == 0 {

@@ -47,6 +47,10 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 			}
 			r.Agent.Labels, b.Labels = []backend.Field{label("env", "prod"), label("only", "here"), label("team", "a")}, []backend.Field{label("env", "prod"), label("team", "b")}
 		}, RefTakenOver, 1},
+		{"it ended", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.Provider, b.Provider, b.Class, b.Reported = backend.Text("blaxel"), backend.Text("blaxel"), backend.SandboxExited, backend.Text("TERMINATED")
+		}, RefGone, 0},
+		{"a container that was stopped", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) { b.Class = backend.SandboxExited }, RefSame, 0},
 		{"not listed", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			b.Key.ID, b.Name = backend.MustID("other"), backend.Text("other")
 		}, RefGone, 0},

@@ -56,6 +56,9 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 		if !s.Unread.IsEmpty() {
 			fmt.Fprintf(&b, "            %s\n", s.Unread)
 		}
+		for _, p := range c.invalid(s.ID.String()) {
+			fmt.Fprintf(&b, "            invalid: %s: %s\n", p.Where, p.What)
+		}
 		for _, g := range byReason(c.blind, s.ID.String()) {
 			fmt.Fprintf(&b, "            not evaluated: %s (%s)\n", strings.Join(g.rules, ", "), g.why)
 		}
@@ -465,4 +468,13 @@ func writeBounds(b *strings.Builder, bounds subjects.BoundsJSON, now time.Time) 
 	if text := subjects.Began(bounds.Earliest.Time, bounds.Latest.Time, now, at); text != "" {
 		fmt.Fprintf(b, "  since: %s\n", text)
 	}
+}
+
+// invalid are the first stored references that a source of files left out, each by itself.
+func (c *Check) invalid(source string) []backend.Problem {
+	h := c.snapshot.State.Source(source)
+	if h == nil || h.Kind != "refs" {
+		return nil
+	}
+	return h.Problems[:min(len(h.Problems), 5)]
 }
