@@ -345,36 +345,6 @@ func TestThePreviewIsOnlyRead(t *testing.T) {
 	}
 }
 
-// TestAFaultIsCalledOne: what a probe proves beside a plane that fails is the fault.
-func TestAFaultIsCalledOne(t *testing.T) {
-	w := newWorld(t, demo.BridgeOptions{})
-	w.change(func(b *demo.Box) { b.Root = demo.Missing })
-	if done, _, err := w.do(actions.Probe); err != nil || !strings.HasPrefix(done.Text.String(), "a fault was found: /workspace is missing") {
-		t.Errorf("%q %v", done.Text, err)
-	}
-	w.change(func(b *demo.Box) { b.Root = demo.Directory })
-	if done, _, err := w.do(actions.Probe); err != nil || strings.Contains(done.Text.String(), "fault") {
-		t.Errorf("%q %v", done.Text, err)
-	}
-}
-
-// TestNoReadingIsWaitedForThatCannotCome: without operator routes the end of a sandbox shows in the list of the account only.
-func TestNoReadingIsWaitedForThatCannotCome(t *testing.T) {
-	issued := time.Now()
-	for container, want := range map[string]actions.Result{"": actions.ResultUnverified, "c1": actions.ResultAccepted} {
-		b := &backend.Sandbox{Meta: backend.Meta{Key: key(), ReadAt: issued.Add(time.Second)}, Provider: backend.Text("cloudflare"), IsSandbox: true, Class: backend.SandboxUnknown}
-		if container != "" {
-			b.Container, b.Class = backend.MustID(container), backend.SandboxRunning
-		}
-		r := backend.Reading{Source: "cf", At: issued, Sandboxes: []*backend.Sandbox{b}}
-		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "cf", Config: &backend.SourceConfig{Kind: "cloudflare", Interval: time.Minute}},
-			{Source: "cf", Reading: &r, Ended: backend.Instant{Wall: issued}}}, backend.Instant{Wall: issued})
-		if v := (ended{}).Verify(actions.Target{Key: key()}, issued, st); v.Result != want {
-			t.Errorf("container %q: %s, %s", container, v.Result, v.Why)
-		}
-	}
-}
-
 // TestDestroyIsNotProvedByItsAnswer: 204 comes also where nothing was destroyed. Only what lists it shows the end.
 func TestDestroyIsNotProvedByItsAnswer(t *testing.T) {
 	swallow := func(out http.ResponseWriter, r *http.Request) bool {
