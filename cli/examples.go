@@ -12,6 +12,7 @@ var examples = map[string][]string{
 	"demo":                  {"demo", "demo --scenario eviction-storm --workspaces 3000", "demo --headless --write-config demo.toml"},
 	"check":                 {"check", "check -o json", "check --config prod-eu.toml --observe 30s"},
 	"get":                   {"get", "get workspaces --filter 'state=failed attempt>10m' --sort-by attempt", "get sandbox -o wide", "get alerts -o yaml", "get ws --watch"},
+	"logs":                  {"logs web-1", "logs s-42 --follow --grep error", "logs 80a6bab9d4 --since 10m --tail 200"},
 	"why":                   {"why s-42/repo", "why 71b505 -o json", "why s-42 --kind session --exit-code"},
 	"runbook":               {"runbook", "runbook 2", "runbook 2 --subject s-42/repo", "runbook 7 --config prod-eu.toml"},
 	"refs":                  {"refs check --reads 2..4"},

@@ -30,7 +30,7 @@ var mayImport = []struct {
 	{"backend/workdir", []string{"backend/hostfs"}},
 	{"backend/examine", []string{"backend"}},
 	{"backend/lockfile", nil},
-	{"backend/loglines", nil},
+	{"backend/loglines", []string{"backend"}},
 	{"backend/logstream", []string{"backend"}},
 	{"backend/backendtest/...", []string{"backend", "internal/skip"}}, // of tests
 	{"backend/fleet", []string{"backend"}},

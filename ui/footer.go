@@ -167,6 +167,8 @@ func offersOnRow(a keys.Action, key backend.Key, f *views.Frame) bool {
 			return written
 		}
 		return key != (backend.Key{})
+	case keys.Logs:
+		return key != (backend.Key{})
 	case keys.Acknowledge, keys.Silence:
 		return key.Kind == views.KindAlert
 	}

@@ -170,6 +170,11 @@ func (s *Source) place(base string, budget *wire.Budget) (*place, error) {
 // ID is the source's id in the configuration.
 func (s *Source) ID() string { return s.deps.ID }
 
+// WithoutLogs says why the logs of its sandboxes are not read.
+func (s *Source) WithoutLogs() backend.Safe {
+	return backend.Text("Sandglass does not read what its sandboxes print, since the addresses of its streams are credentials: agentuity cloud sandbox job logs prints it")
+}
+
 // Close ends idle connections.
 func (s *Source) Close() error {
 	var errs []error

@@ -91,6 +91,11 @@ func newSource(o *Options, login *cliLogin, deps backend.Deps) (*Source, error) 
 // ID is the source's id in the configuration.
 func (s *Source) ID() string { return s.deps.ID }
 
+// WithoutLogs says why the logs of its sandboxes are not read.
+func (s *Source) WithoutLogs() backend.Safe {
+	return backend.Text("its logs are behind the sandbox's own API, which wakes and bills it, so Sandglass does not read them: bl connect sandbox NAME opens a shell")
+}
+
 // Close ends idle connections.
 func (s *Source) Close() error { return s.client.Close() }
 

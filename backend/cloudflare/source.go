@@ -96,6 +96,11 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 // ID is the source's id in the configuration.
 func (s *Source) ID() string { return s.deps.ID }
 
+// WithoutLogs says why the logs of its sandboxes are not read.
+func (s *Source) WithoutLogs() backend.Safe {
+	return backend.Text("its bridge has no route for what a sandbox prints: npx wrangler tail shows what the Worker logs")
+}
+
 // Close ends idle connections.
 func (s *Source) Close() error {
 	err := s.client.Close()

@@ -15,19 +15,24 @@ import (
 // colourCode is how programs colour their lines (ECMA-48 SGR and erase in line), which says nothing here.
 var colourCode = regexp.MustCompile("\x1b\\[[0-9;:]*[mK]")
 
-// Text is a line as it is drawn, copied and saved: masked, harmless, at most limit characters.
+// Text is a line as it is drawn, copied and saved.
 func (s *Store) Text(l *Line, limit int) backend.Safe {
-	raw := l.Raw
+	text := Text(s.cleaner, l.Raw, l.Cut, limit)
+	if s.drawnAs != nil {
+		text = backend.Clean(s.drawnAs(text.String()), limit)
+	}
+	return text
+}
+
+// Text is a line of a log for people: masked, harmless, at most limit characters. cut is how many bytes of it were not kept.
+func Text(cleaner *backend.Cleaner, raw string, cut, limit int) backend.Safe {
 	if strings.IndexByte(raw, 0x1b) >= 0 {
 		raw = colourCode.ReplaceAllString(raw, "")
 	}
 	raw = strings.ReplaceAll(raw, "\t", "    ")
-	text := s.cleaner.Clean(raw, limit)
-	if s.drawnAs != nil {
-		text = backend.Clean(s.drawnAs(text.String()), limit)
-	}
-	if l.Cut > 0 {
-		return backend.Textf("%s … %s more were not kept", text, backend.Bytes(int64(l.Cut)))
+	text := cleaner.Clean(raw, limit)
+	if cut > 0 {
+		return backend.Textf("%s … %s more were not kept", text, backend.Bytes(int64(cut)))
 	}
 	return text
 }
