@@ -133,6 +133,7 @@ func (a *App) viewer(o ConsoleOptions) ui.Viewer {
 		Name: cmp.Or(a.User, "operator"), Origin: cmp.Or(a.Host, "local"), Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv),
 		Focus: o.Focus, Now: a.Now, CanSuspend: canSuspend(), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
 	}
+	v.Zone = localZone(a.Getenv("TZ"), a.Now())
 	if o.HideNames {
 		v.HideNames = newSalt()
 	}

@@ -40,10 +40,10 @@ func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Vie
 	v.ID, v.Control, v.Permissions = operator.ID(), operator, operator.Permissions()
 	v.Environment, v.Production, v.Runbook = s.Config.Environment, s.Config.Production, LocalRunbook(s.Rules, s.Config)
 	v.Examine, v.Logs = s.examine, s.logs(t.In == os.Stdin)
-	v.Keys = s.Config.Keys
 	if s.app.Sent != nil {
 		v.Sent = s.app.Sent.Newest
 	}
+	v.Keys, v.LocalTime = s.Config.Keys, s.Config.LocalTime
 	for _, x := range s.Config.Views {
 		v.Views = append(v.Views, viewOf(x))
 	}

@@ -51,6 +51,7 @@ type Config struct {
 	LongestOperation time.Duration
 	LongestOrder     time.Duration
 	Reopen           bool     // the console begins where it was left
+	LocalTime        bool     // the console's times
 	Bell             string   // off, or the severity from which a new alert rings: warning, critical
 	DocsURL          string   // of the framework's documentation, to which the runbook's references lead
 	References       []string // other addresses of single references, each a title and an address
@@ -103,6 +104,7 @@ type general struct {
 	LongestOrder     backend.Duration `toml:"longest_order" doc:"the longest time for which an alert can be acknowledged or silenced"`
 	Bell             string           `toml:"bell" doc:"when the console rings the terminal's bell: critical (a new critical alert that is not acknowledged), warning (a new warning too), or off"`
 	Reopen           bool             `toml:"reopen" doc:"the console begins where it was left: screen, filter, order and row"`
+	Time             string           `toml:"time" doc:"the console's times: utc, or local; T changes it"`
 	DocsURL          string           `toml:"docs_url" doc:"the framework's documentation, to which the references at the end of each runbook page lead"`
 	References       []string         `toml:"references" doc:"other addresses of single references: the title of a reference, then an address, such as \"errors https://wiki.example/errors\""`
 }
@@ -118,7 +120,7 @@ type common struct {
 }
 
 func generalDefaults() *general {
-	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical", Reopen: true, DocsURL: defaultDocs}
+	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical", Reopen: true, Time: "utc", DocsURL: defaultDocs}
 }
 
 func commonDefaults() *common {
@@ -266,6 +268,10 @@ func (p *parser) general(root *node) {
 	if !slices.Contains([]string{"off", "warning", "critical"}, g.Bell) {
 		p.collect(o.Refuse("bell", "%q is not a time to ring; write critical, warning or off", g.Bell))
 	}
+	if g.Time != "utc" && g.Time != "local" {
+		p.collect(o.Refuse("time", "%q is not a time; write utc or local", g.Time))
+	}
+	p.config.LocalTime = g.Time == "local"
 	p.config.Bell, p.config.Reopen = g.Bell, g.Reopen
 	p.config.DocsURL, p.config.References = g.DocsURL, g.References
 	for i, text := range append([]string{"documentation " + g.DocsURL}, g.References...) {

@@ -58,6 +58,7 @@ func commands() map[keys.Action]command {
 		keys.SaveView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.saveView(in.Text) }},
 		keys.OpenView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.openView(in.Text) }},
 		keys.ForgetView:    {anywhere, func(x *scope, in keys.Intent) reply { return x.forgetView(in.Text) }},
+		keys.Time:          {anywhere, func(x *scope, in keys.Intent) reply { return x.setTime(in.Text) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
 		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},

@@ -60,7 +60,7 @@ func tick(done <-chan struct{}) tea.Cmd {
 func (m *Model) refresh() {
 	state, board := m.feed.Latest()
 	m.state = state
-	m.frame.Snapshot = m.frame.Next(m.viewer.Now(), state, board)
+	m.frame.Snapshot = m.frame.Next(now(m), state, board)
 	m.remember()
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	for _, o := range m.stack {
@@ -80,7 +80,7 @@ func (m *Model) remember() {
 
 // onTick moves the time on and tells the sources what is on the screen.
 func (m *Model) onTick() {
-	m.frame.Snapshot = m.frame.Next(m.viewer.Now(), m.frame.State, m.frame.Board)
+	m.frame.Snapshot = m.frame.Next(now(m), m.frame.State, m.frame.Board)
 	if m.sayTicks > 0 {
 		if m.sayTicks--; m.sayTicks == 0 {
 			m.say = ""

@@ -256,9 +256,6 @@ func spansWidth(spans []kit.Span) int {
 	return n
 }
 
-// clockOf is the time of day, in minutes.
-func clockOf(f *views.Frame) string { return f.Now.UTC().Format("15:04Z") }
-
 // tabs draws the names of the screens that can have something to show, and of the one that is shown, and the clock where there is
 // room; it says whether there is.
 func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line string, clock bool) {

@@ -78,7 +78,7 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m.acting.keymap, m.frame.Keys = m.keymap, m.keymap
 	m.spin = newSpin(v.Glyphs)
 	m.diagnoser.asked = map[views.Question]asked{}
-	m.frame.Snapshot = views.NewSnapshot(v.Now(), nil, nil)
+	m.frame.Snapshot = views.NewSnapshot(now(m), nil, nil)
 	m.frame.Hidden = m.names.begin(&m.viewer)
 	m.setTheme(theme.ColoursOf(v.ColorProfile))
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)

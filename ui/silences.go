@@ -135,7 +135,7 @@ func (v *silences) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 		}
 		doc.Link(i + 1)
 		doc.Field(backend.Age(left)+" left", kit.Span{Tone: theme.Strong, Text: backend.Clean(s.Matchers.String(), 2000).String()})
-		doc.Field("", matches, kit.Span{Tone: tone, Text: "  until " + s.Until.UTC().Format("15:04Z")},
+		doc.Field("", matches, kit.Span{Tone: tone, Text: "  until " + views.Minutes(s.Until, f.Now)},
 			kit.Span{Text: "  " + s.Owner.String() + ": " + s.Reason.String()})
 	}
 	title := kit.NewLine(f.Theme, w).Put(theme.Accent, " Silences").Put(theme.Dim, "  known on this host only").String()

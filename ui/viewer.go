@@ -64,6 +64,9 @@ type Viewer struct {
 	HideNames []byte
 	// Runbook is what the operators of this site add to the runbook, by rule and by page.
 	Runbook map[string]runbook.Local
+	// Zone is the viewer's time zone; nil: not known. LocalTime shows times in it, else in UTC.
+	Zone      *time.Location
+	LocalTime bool
 	// Now reads the clock. Required.
 	Now func() time.Time
 }

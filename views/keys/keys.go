@@ -83,6 +83,7 @@ const (
 	RawLines // JSON as it is written
 	SaveLog
 	PageLog // open in $PAGER
+	Time    // show times in local time or in UTC
 )
 
 // Intent is an action with its argument.
@@ -142,6 +143,13 @@ func command(name string, in Intent, help string) Binding {
 // taking makes a Binding that only the palette has, with a word behind its name.
 func taking(name string, in Intent, help string) Binding {
 	b := command(name, in, help)
+	b.Takes = true
+	return b
+}
+
+// bindTaking makes a Binding that is not in the footer, and whose name in the palette takes a word behind it.
+func bindTaking(c Context, names []string, in Intent, help, command string) Binding {
+	b := bind(c, names, in, "", help, command)
 	b.Takes = true
 	return b
 }
@@ -264,6 +272,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Everywhere, []string{":"}, Intent{Action: Palette}, "palette", "find a command by a part of its name", ""),
 		bind(Everywhere, []string{"v"}, Intent{Action: ShowRun}, "", "the plan that is being carried out, or was last", "show the plan"),
 		bind(Everywhere, []string{"o"}, Intent{Action: Requests}, "", "the requests and commands that were sent last (:requests WORDS filters)", "requests"),
+		bindTaking(Everywhere, []string{"T"}, Intent{Action: Time}, "times in local time, or in UTC again (also :time utc, :time local)", "time"),
 		bind(Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"),
 		bind(Everywhere, []string{"ctrl+x"}, Intent{Action: Disarm}, "", "disarm: from now on this console only looks", "disarm"),
 		bind(Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"),

@@ -18,9 +18,9 @@ var names = map[Action]string{
 	Acknowledge: "acknowledge", Unacknowledge: "unacknowledge", Silence: "silence", SilenceList: "silences", Expire: "expire", Verbs: "actions",
 	Doctor: "doctor", Arm: "arm", Disarm: "disarm", ShowRun: "show-plan", NextWave: "next-batch", Bundle: "bundle", Accept: "accept",
 	Cancel: "cancel", Complete: "complete", LeaveEmpty: "leave-empty", Jump: "jump",
-	Column: "column", Wide: "wide", SaveView: "save", OpenView: "view", ForgetView: "forget",
 	Logs: "logs", FollowLog: "follow", NextMatch: "next-match", PrevMatch: "previous-match", NextError: "next-error", PrevError: "previous-error",
 	AllLines: "all-lines", WrapLines: "wrap", LogTimes: "times", LocalTimes: "local-times", RawLines: "raw", SaveLog: "save", PageLog: "pager",
+	Column: "column", Wide: "wide", SaveView: "save", OpenView: "view", ForgetView: "forget", Time: "time",
 }
 
 // Name is what a configuration calls the binding; unique in its place.

@@ -67,11 +67,12 @@ func subjectOf(e views.Event) backend.Safe {
 
 // clock writes a time of day, with the day before it when it is not today's.
 func clock(at, now time.Time) string {
-	at, now = at.UTC(), now.UTC()
-	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
-		return at.Format("15:04:05Z")
+	on, _ := views.On(at, now)
+	today, _ := views.On(now, now)
+	if on.Year() == today.Year() && on.YearDay() == today.YearDay() {
+		return views.Seconds(at, now)
 	}
-	return at.Format("01-02 15:04")
+	return on.Format("01-02 15:04")
 }
 
 // timeCell is a time of day, or of another day the day where there is little room.
@@ -176,9 +177,9 @@ func kindCell(e *backend.Event) Cell {
 // event describes one line of the timeline and leads to what it is about.
 func (w *writer) event(e *backend.Event) {
 	w.Field("what", kit.Span{Tone: theme.Strong, Text: e.Text.String()})
-	w.Field("when", kit.Span{Text: e.At.UTC().Format(time.RFC3339)}, kit.Span{Tone: theme.Dim, Text: "  " + backend.Age(w.f.Now.Sub(e.At)) + " ago, by our clock"})
+	w.Field("when", kit.Span{Text: views.Stamp(e.At, w.f.Now)}, kit.Span{Tone: theme.Dim, Text: "  " + backend.Age(w.f.Now.Sub(e.At)) + " ago, by our clock"})
 	if !e.SourceAt.IsZero() {
-		w.Field("its time", kit.Span{Text: e.SourceAt.UTC().Format(time.RFC3339)}, kit.Span{Tone: theme.Dim, Text: "  by the source's clock"})
+		w.Field("its time", kit.Span{Text: views.Stamp(e.SourceAt, w.f.Now)}, kit.Span{Tone: theme.Dim, Text: "  by the source's clock"})
 	}
 	kind, name := EventKind(e), EventName(e).String()
 	if name != kind {

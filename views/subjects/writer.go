@@ -164,16 +164,16 @@ func dim(s string) kit.Span    { return kit.Span{Tone: theme.Dim, Text: s} }
 func warn(s string) kit.Span   { return kit.Span{Tone: theme.Warn, Text: s} }
 func normal(s string) kit.Span { return kit.Span{Text: s} }
 
-// Clock writes a moment in UTC: the time of day while that is clear, else the date too.
+// Clock writes a moment on the viewer's clock: the time of day while that is clear, else the date too.
 func Clock(t, now time.Time) string {
-	t = t.UTC()
+	on, mark := views.On(t, now)
 	switch d := now.Sub(t).Abs(); {
 	case d < 18*time.Hour:
-		return t.Format("15:04:05Z")
+		return views.Seconds(t, now)
 	case d < 300*24*time.Hour:
-		return t.Format("Jan 02 15:04Z")
+		return on.Format("Jan 02 15:04") + mark
 	}
-	return t.Format("2006-01-02")
+	return on.Format("2006-01-02")
 }
 
 func (w *writer) at(label string, v backend.Value[time.Time], never string) {
