@@ -46,7 +46,7 @@ type ended struct{}
 // Verify judges one target.
 func (ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
 	if b := s.Sandbox(t.Key); b != nil && b.Class == backend.SandboxUnknown && b.Container.IsZero() {
-		return actions.Verdict{Result: actions.ResultUnverified, Why: backend.Text("accepted; no list shows a container of it, so that no reading can show its end: operator routes would")}
+		return actions.Verdict{Result: actions.ResultUnverified, Why: backend.Text("accepted; its end is not shown by a reading, as no list has a container of it: operator routes would show it")}
 	}
 	return actions.SandboxEnded{}.Verify(t, issued, s)
 }
