@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/alerts"
@@ -57,7 +58,22 @@ func (s *subjectView) endAgentCloud(d *Diagnosis, name backend.Safe) {
 		d.do("Let the agent resume its session. It makes the directory, and restores a snapshot where there is one.")
 		return
 	}
+	if s.gatewayDenies() {
+		d.conclude("Its record is there, and it is gone.")
+		d.dont("Don't trust its record: nothing answers for it.")
+		d.do("Ask the vendor, with its name and the time.")
+		d.do("Look for what is left: sandglass why %s. It names snapshots and the saved state.", name)
+		return
+	}
 	d.conclude("Work does not begin in it.")
 	d.dont("Don't repeat a command that timed out: it may still run.")
 	d.do("Read what runs in it: sandglass why %s", name)
+}
+
+// gatewayDenies reports whether the gateway before a sandbox said that there is none.
+func (s *subjectView) gatewayDenies() bool {
+	return len(s.sandboxes) == 1 && slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		return slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return v.Kind == backend.FailGone })
+	})
 }

@@ -293,9 +293,10 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		destroy()
 	case s.platform() == agentCloud && (d.is("missing") || d.is("commands") || d.is("planes")):
 		s.endAgentCloud(d, name)
-		save()
-		rescue()
-		destroy()
+		if save(); !s.gatewayDenies() {
+			rescue()
+			destroy()
+		}
 	case d.is("missing"):
 		d.conclude("Most of its files are gone. %s.", d.fact("missing"))
 		d.dont("Don't pause it: that overwrites the last good checkpoint.")

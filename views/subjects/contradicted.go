@@ -90,6 +90,8 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 		in = "it"
 	}
 	switch {
+	case is(backend.FailGone):
+		return "nothing runs in " + in + ": it is gone"
 	case is(backend.FailServerFrozen) && one:
 		return "its main process does nothing; commands in it may hang"
 	case is(backend.FailServerFrozen):

@@ -177,6 +177,7 @@ func TestImpactOfAContradiction(t *testing.T) {
 		{backend.Verdict{Plane: backend.PlaneRead, Outcome: backend.OutcomeFailed}, "", `files of 1 sandbox cannot be read; a still says "running"`},
 		{backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, At: noon.Add(-time.Hour)}, "", "not known: no command was tried since its restart"},
 		{backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK}, "", "not known: nothing in it was seen to fail"},
+		{backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailGone}, "", `nothing runs in it: it is gone; a still says "running"`},
 	} {
 		key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
 		if x.verdict.At.IsZero() {

@@ -473,7 +473,7 @@ func writeBounds(b *strings.Builder, bounds subjects.BoundsJSON, now time.Time) 
 // invalid are the first stored references that a source of files left out, each by itself.
 func (c *Check) invalid(source string) []backend.Problem {
 	h := c.snapshot.State.Source(source)
-	if h == nil || h.Kind != "refs" {
+	if h == nil || h.Kind != "refs" || h.Status != fleet.StatusOK {
 		return nil
 	}
 	return h.Problems[:min(len(h.Problems), 5)]
