@@ -118,6 +118,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"something keeps it from falling asleep", "kept awake"},
 	{"it should have been destroyed when its session ended", "not destroyed at end"},
 	{"closing it ran into its deadline", "close was abandoned"},
+	{"its platform reports that it failed", "platform: failed"}, {"its platform reports it unhealthy", "platform: unhealthy"},
 	{"but / of it was listed since", "answers after end"}, {"its agent takes it for not running", "agent gave it up"}, {"its agent takes it for", "agent believes wrong"},
 	{"its agent has nearly as many terminals open", "many terminals open"},
 	{"a terminal of an agent could not be used", "terminals fail"},
