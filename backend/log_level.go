@@ -22,15 +22,15 @@ func LogError(line []byte) bool {
 		return true // klog
 	}
 	for i := 0; i+4 < len(line); i++ {
-		switch line[i] | 0x20 {
-		case 'e', 'f', 'p', 'c', 's', 't':
-			if errorAt(line, i) {
-				return true
-			}
+		if second := secondLetters[line[i]|0x20]; second != 0 && (line[i+1]|0x20 == second || line[i]|0x20 == 'e' && line[i+1]|0x20 == 'x') && errorAt(line, i) {
+			return true
 		}
 	}
 	return false
 }
+
+// secondLetters are those of the words that errorAt looks for, by the first; exception is told apart.
+var secondLetters = [256]byte{'e': 'r', 'f': 'a', 'p': 'a', 'c': 'r', 's': 'e', 't': 'r'}
 
 // errorAt reports whether an error begins or is named at i.
 func errorAt(line []byte, i int) bool {
