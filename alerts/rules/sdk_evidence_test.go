@@ -37,7 +37,7 @@ func TestAFailedDeletionIsEvidenceOfALeak(t *testing.T) {
 	s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"cloud"} })
 	s.lines(backend.MetricSDKDelete, cloudSession, 1, "Sandbox delete failed during shutdown")
 	a := s.every(10*time.Second, 4*time.Minute, nil).want(terminateRule, alerts.StateFiring)
-	wantEvidence(t, a, "log: a deletion of its agent failed in 1 line, the newest: Sandbox delete failed during shutdown; its SDK only logs that, and nobody tries again")
+	wantEvidence(t, a, "log: a deletion of its agent failed in 1 line, the newest: Sandbox delete failed during shutdown; its SDK only logs that, and does not try again")
 
 	s = beginLeft(t, true, sleeps)
 	s.source("app", backend.InputEvictionLogs)

@@ -97,7 +97,7 @@ func sdkMeans(m backend.Metric, text string, state *backend.AgentState) backend.
 		}
 		return backend.Text("its SDK tries up to 3 times after a timeout and HTTP 500, 502, 503 and 504, else once")
 	case backend.MetricSDKDelete:
-		return backend.Text("its SDK only logs that, and nobody tries again")
+		return backend.Text("its SDK only logs that, and does not try again")
 	case backend.MetricHydrateFailed:
 		return backend.Text("its SDK does not try again")
 	}
