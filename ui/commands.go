@@ -71,6 +71,7 @@ func commands() map[keys.Action]command {
 		keys.Unacknowledge: {onSubject, (*scope).order},
 		keys.Silence:       {onSubject, (*scope).order},
 		keys.SilenceList:   {onSubject, func(x *scope, _ keys.Intent) reply { return openSilences(x) }},
+		keys.Differs:       {onSubject, func(x *scope, _ keys.Intent) reply { return openDiffers(x.key) }},
 		keys.Filter:        {inTable, func(x *scope, _ keys.Intent) reply { return openFilter(x.screen, x.past) }},
 		keys.Runbook:       {inTable, func(x *scope, _ keys.Intent) reply { return x.runbook() }},
 	}

@@ -23,6 +23,8 @@ type details struct {
 	on    backend.Key // the link under the cursor; zero: none
 	links []backend.Key
 	reach bool // bring the link into sight
+	// differs: what differs from half an hour before, instead of everything about it.
+	differs bool
 }
 
 // rendered is a page's text as it was last laid out. Parsing it for every frame takes too long.
@@ -131,6 +133,13 @@ func (d *details) doc(f *views.Frame) (doc *kit.Doc, links []backend.Key, title 
 		doc, links = d.page.Doc(f)
 		return doc, links, d.page.Title(f)
 	}
+	if d.differs {
+		if title = subjects.DiffersTitle; d.key != (backend.Key{}) {
+			title = subjects.Title(d.key, f) + ": " + title
+		}
+		doc, links = subjects.Differs(d.key, f)
+		return doc, links, title
+	}
 	doc, links = subjects.Doc(d.key, f)
 	return doc, links, subjects.Title(d.key, f)
 }
@@ -147,6 +156,9 @@ func (d *details) prose(w int, f *views.Frame) []string {
 func (d *details) asks(f *views.Frame) (views.Question, bool) {
 	if d.page != nil {
 		return d.page.Question, d.page.Incident != ""
+	}
+	if d.differs {
+		return views.Question{}, false
 	}
 	return subjects.AskedBy(d.key, f)
 }

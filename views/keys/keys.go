@@ -45,6 +45,7 @@ const (
 	Unacknowledge // give it back
 	Silence       // mute it, and what is like it
 	SilenceList
+	Differs
 	Expire // end the silence under the cursor
 	Act    // Text is the verb: plan it for the marked rows, else for the row under the cursor
 	Verbs  // list what can be done to the row under the cursor
@@ -164,6 +165,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(List, []string{"A"}, Intent{Action: Unacknowledge}, "", "end the acknowledgement", "unacknowledge"),
 		bind(List, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", "silence"),
 		bind(List, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", "silences"),
+		bind(List, []string{"d"}, Intent{Action: Differs}, "", "what differs from 30 minutes before: state, counts, rates, alerts, changes", "diff"),
 		bind(List, []string{"space"}, Intent{Action: Mark}, "mark", "mark the row, or take the mark off", "mark"),
 		bind(List, []string{"up", "k"}, Intent{Action: Up}, "", "one row up", ""),
 		bind(List, []string{"down", "j"}, Intent{Action: Down}, "", "one row down", ""),
@@ -197,6 +199,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Details, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", ""),
 		bind(Details, []string{"l"}, Intent{Action: Logs}, "logs", "follow its logs", ""),
 		bind(Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""),
+		bind(Details, []string{"d"}, Intent{Action: Differs}, "", "what of this differs from 30 minutes before", ""),
 		bind(Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""),
 		bind(Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""),
 		bind(Details, []string{"/"}, Intent{Action: Filter}, "filter", "in a log: show only lines that match", ""),

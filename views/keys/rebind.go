@@ -15,7 +15,7 @@ var names = map[Action]string{
 	Quit: "quit", Help: "help", Palette: "palette", Back: "back", Enter: "open", Up: "up", Down: "down", PageUp: "page-up", PageDown: "page-down",
 	Top: "top", Bottom: "bottom", Filter: "filter", Sort: "sort", SortReverse: "reverse", NextLink: "next", PrevLink: "previous", Mark: "mark",
 	Copy: "copy", Redraw: "redraw", Suspend: "suspend", Runbook: "runbook", NextPage: "next-page", PrevPage: "previous-page",
-	Acknowledge: "acknowledge", Unacknowledge: "unacknowledge", Silence: "silence", SilenceList: "silences", Expire: "expire", Verbs: "actions",
+	Acknowledge: "acknowledge", Unacknowledge: "unacknowledge", Silence: "silence", SilenceList: "silences", Differs: "diff", Expire: "expire", Verbs: "actions",
 	Doctor: "doctor", Arm: "arm", Disarm: "disarm", ShowRun: "show-plan", NextWave: "next-batch", Bundle: "bundle", Accept: "accept",
 	Cancel: "cancel", Complete: "complete", LeaveEmpty: "leave-empty", Jump: "jump",
 	Logs: "logs", FollowLog: "follow", NextMatch: "next-match", PrevMatch: "previous-match", NextError: "next-error", PrevError: "previous-error",

@@ -1,0 +1,58 @@
+package subjects
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/alerts/rules"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/theme"
+)
+
+// What differs from half an hour before is told with what it was; what was not read then is unknown, and what is as it was is left out.
+func TestWhatDiffersFromHalfAnHourBefore(t *testing.T) {
+	ago := func(m int) time.Time { return noon.Add(-time.Duration(m) * time.Minute) }
+	ws := func(id string, seen int, history ...backend.StatusChange) *backend.Workspace {
+		return &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "helix", ID: backend.MustID(id)}, FirstSeen: ago(seen), History: history}}
+	}
+	status := func(s string, m int) backend.StatusChange {
+		return backend.StatusChange{Status: backend.Clean(s, 20), At: ago(m)}
+	}
+	deploy := backend.Event{Kind: backend.EventChange, At: ago(9), Source: "helix", Name: "version", Text: backend.Text("agent 0.9.1 → 0.9.2")}
+	board, _ := alerts.NewEngine(rules.Defaults(), "prod").Next(nil, &fleet.State{Number: 1, Wall: noon, Events: []backend.Event{deploy}})
+	failed := ws("broke", 300, status("open", 299), status("failed", 8))
+	board.Alerts = []*alerts.Alert{{ID: "a1", Rule: "failed-too-long", Source: "helix", State: alerts.StateFiring, Bounds: alerts.Bounds{Latest: ago(7)}, Subjects: []alerts.Subject{{Key: failed.Key}}},
+		{ID: "a2", Rule: "older-alert", Source: "helix", State: alerts.StateFiring, Bounds: alerts.Bounds{Latest: ago(70)}}}
+	count := func(m int, n float64) backend.Count {
+		return backend.Count{Series: backend.Series{Source: "helix", Name: backend.MetricEvictions}, At: ago(m), N: n}
+	}
+	st := &fleet.State{Workspaces: fleet.NewTable(failed, ws("same", 300, status("open", 299)), ws("back", 300, status("open", 299), status("failed", 20), status("open", 5)),
+		ws("new", 3, status("open", 3))), Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "helix", ID: backend.MustID("helix")}}},
+		Day: fleet.NewDay(noon, count(32, 5), count(1, 25), backend.Count{Series: backend.Series{Source: "helix", Name: "log-lines"}, At: ago(1), N: 10})}
+	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, board), Theme: theme.New(theme.NoColours, theme.ASCII)}
+	doc, links := Differs(backend.Key{}, f)
+	text := plainText(doc)
+	for _, want := range []string{"1.0/min > 5.0/min", "log lines", "unknown > 2.0/min", "failed-too-long", "agent 0.9.1 > 0.9.2", "1 workspace differs", "/broke  open > failed", "first seen", "1 workspace "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not told:\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"older-alert", "same", "back"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q is told:\n%s", not, text)
+		}
+	}
+	if len(links) != 2 {
+		t.Errorf("links %v", links)
+	}
+	for key, want := range map[string]string{"broke": "open > failed", "same": "as 30 minutes before", "new": "what it was before is not known"} {
+		doc, _ := Differs(backend.Key{Kind: backend.KindWorkspace, Source: "helix", ID: backend.MustID(key)}, f)
+		if text := plainText(doc); !strings.Contains(text, want) || strings.Contains(text, "failed-too-long") != (key == "broke") {
+			t.Errorf("%s:\n%s", key, text)
+		}
+	}
+}
