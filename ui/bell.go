@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/alerts"
+	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
 
@@ -16,6 +18,17 @@ const bellPause = 10 * time.Second
 type bell struct {
 	known map[string]bool // by alert id; nil until every source was heard once
 	rang  time.Time
+	away  bool // the terminal says that another window is used
+}
+
+// see notes whether the terminal is looked at.
+func (b *bell) see(msg tea.Msg) {
+	switch msg.(type) {
+	case tea.FocusMsg:
+		b.away = false
+	case tea.BlurMsg:
+		b.away = true
+	}
 }
 
 // due reports whether the bell rings now: an alert of at least that severity, which nobody has and nothing stands for,
@@ -54,10 +67,33 @@ func unattended(a *alerts.Alert) bool {
 	return a.State == alerts.StateFiring && !a.Muted()
 }
 
-// ring is the terminal's own bell: a sound, a flash or a mark at the tab, as the viewer set it up there.
+// notice is what a terminal that is not looked at gets besides its bell: a notification of the desktop, in the form that it is known to
+// take. A multiplexer would drop it. The text names no subject: others may see it.
+func (v *Viewer) notice(title string) string {
+	if v.multiplexer() != direct {
+		return ""
+	}
+	title = backend.Clean(title, 120).String()
+	term, program := v.getenv("TERM"), v.getenv("TERM_PROGRAM")
+	switch {
+	case v.getenv("KITTY_WINDOW_ID") != "" || term == "xterm-kitty":
+		return "\x1b]99;;" + title + "\x1b\\"
+	case program == "iTerm.app" || program == "WezTerm" || program == "ghostty" || term == "xterm-ghostty":
+		return "\x1b]9;" + title + "\x1b\\"
+	case strings.HasPrefix(term, "foot") || strings.HasPrefix(term, "rxvt-unicode"):
+		return "\x1b]777;notify;sandglass;" + strings.ReplaceAll(title, ";", ",") + "\x1b\\"
+	}
+	return ""
+}
+
+// ring is the terminal's own bell: a sound, a flash or a mark at the tab, as the viewer set it up there. Where another window is used
+// it is a notification too.
 func (m *Model) ring() tea.Cmd {
 	if !m.bell.due(m.frame.Now, m.viewer.Bell, m.frame.State, m.frame.Board) {
 		return nil
+	}
+	if m.bell.away {
+		return tea.Raw("\a" + m.viewer.notice(windowTitle(m.viewer.Environment, &m.frame)))
 	}
 	return tea.Raw("\a")
 }

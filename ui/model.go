@@ -125,6 +125,7 @@ func (m *Model) Init() tea.Cmd {
 
 // Update handles one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.bell.see(msg)
 	cmd := m.handle(msg)
 	m.held.let(m.stack)
 	if m.dirty {
@@ -314,7 +315,7 @@ func (m *Model) View() tea.View {
 	m.dirty = false
 	block, cursor := m.draw()
 	v := tea.NewView(block.String())
-	v.AltScreen = true
+	v.AltScreen, v.ReportFocus = true, m.viewer.Bell != ""
 	v.WindowTitle = windowTitle(m.viewer.Environment, &m.frame)
 	v.Cursor = cursor
 	m.cached = v
