@@ -39,7 +39,7 @@ func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
 			d.conclude("Its agent gave it up, and it is there.")
 			d.dont("Don't destroy it: its files are in it.")
 			d.do("Probe it, if that was not done: sandglass probe %s. That wakes it and is billed. A sandbox that only woke too slowly answers then.", name)
-			d.do("Let the agent resume its session. It checks the sandbox anew.")
+			d.do("Let the agent resume its session. It checks the sandbox again.")
 			return
 		}
 		d.conclude("It is gone, and its agent does not know.")

@@ -35,7 +35,7 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	}
 	if takes := "its agent takes it for "; strings.HasPrefix(a.Cause.String(), takes) {
 		if strings.HasPrefix(a.Cause.String(), takes+"not running") {
-			return "its session stands still, as far as its agent's log tells"
+			return "its agent does not use it, as far as its log tells"
 		}
 		return "commands of its session fail: nothing runs in it"
 	}
