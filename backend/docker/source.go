@@ -115,6 +115,7 @@ func (s *Source) Routes() []backend.Route {
 		get("/containers/json?all=1", "all containers, when something happened and every "+text(s.opt.Relist)),
 		get("/containers/{id}/json", "a container that is new or changed"),
 		get("/containers/{id}/logs?stdout=1&stderr=1&tail="+strconv.Itoa(s.opt.LogLines), "the end of a sandbox's log, once for each failure of it"),
+		get("/containers/{id}/logs?stdout=1&stderr=1&timestamps=1&follow=1", "a container's log, while a person reads it"),
 		get("/containers/{id}/stats?stream=false&one-shot=true", "one sample of CPU and memory: rows on a screen at each poll, other sandboxes every "+text(s.opt.StatsSweep)),
 		get(`/volumes?filters={"driver":{"local":true}}`, "which directories of the host volumes use, for clean of scratch directories"),
 		get("/events", "create, start, die, oom, pause, unpause, rename, destroy, health_status"),
