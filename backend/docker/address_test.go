@@ -258,7 +258,7 @@ func TestRoutesNameWhatIsAskedAndActNowhere(t *testing.T) {
 	f := newFake(t)
 	s, _ := f.source(nil)
 	routes := s.Routes()
-	if len(routes) != 7 {
+	if len(routes) != 8 {
 		t.Fatalf("%d routes", len(routes))
 	}
 	for _, r := range routes {
