@@ -118,7 +118,7 @@ func differences(old, now *Plan) []backend.Safe {
 const startWithin = 30 * time.Second
 
 // start carries a plan out, unless the viewer that confirmed it has gone.
-func (c *Control) start(ctx context.Context, p *Plan, ability Ability, gone func() bool) (*Run, error) {
+func (c *Control) start(ctx context.Context, p *Plan, ability Ability, on Terminal, gone func() bool) (*Run, error) {
 	if err := c.claim(gone); err != nil {
 		return nil, err
 	}
@@ -132,6 +132,7 @@ func (c *Control) start(ctx context.Context, p *Plan, ability Ability, gone func
 	case c.ended || gone():
 		return nil, errEnding
 	}
+	r.terminal = on
 	c.current = r
 	c.opt.Spawn.Go("plan "+p.Digest, func() { r.carryOut(ctx) })
 	return r, nil

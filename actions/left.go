@@ -103,7 +103,7 @@ func (c *Control) removeLeft(ctx context.Context, m Made, able Ability, who audi
 	if err != nil {
 		return stays(backend.Clean(err.Error(), 300))
 	}
-	r, err := c.start(context.WithoutCancel(ctx), ok.plan, able, func() bool { return false })
+	r, err := c.start(context.WithoutCancel(ctx), ok.plan, able, nil, func() bool { return false })
 	if err != nil {
 		return remains(backend.Clean(err.Error(), 300))
 	}

@@ -25,9 +25,10 @@ type Operator struct {
 	person  Person
 	may     Permissions
 
-	mu    sync.Mutex
-	armed Arming
-	ended bool // the viewer is gone: it starts no further run
+	mu       sync.Mutex
+	terminal Terminal // nil: the viewer has none on this machine
+	armed    Arming
+	ended    bool // the viewer is gone: it starts no further run
 }
 
 // As makes the Operator of one more viewer. The journal names the viewer by an id of its own.
@@ -110,6 +111,8 @@ func (o *Operator) judge(a Ability) Ability {
 	case !denied.IsEmpty():
 		a.Denied = denied
 	case !a.Denied.IsEmpty():
+	case a.Spec.Takes && o.localTerminal() == nil:
+		a.Denied = noTerminal()
 	case c.opt.Journal == nil && !c.opt.JournalProblem.IsEmpty():
 		a.Denied = backend.Textf("without a journal nothing is done: %s", c.opt.JournalProblem)
 	case c.opt.Journal == nil || c.opt.StateDir == "":
@@ -159,7 +162,7 @@ func (o *Operator) start(ctx context.Context, ok Confirmed) (*Run, error) {
 	if _, armed := o.Armed(); !armed && !p.Headless && !p.DryRun {
 		return nil, ErrNotArmed
 	}
-	return c.start(ctx, p, ability, o.hungUp)
+	return c.start(ctx, p, ability, o.localTerminal(), o.hungUp)
 }
 
 // owns reports whether the plan was made by this viewer.

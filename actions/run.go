@@ -33,9 +33,11 @@ func looksAfter() []time.Duration {
 type Run struct {
 	control *Control
 	ability Ability
-	stop    chan struct{}
-	next    chan struct{}
-	done    chan struct{}
+	// terminal is that of the person who confirmed; nil: they have none on this machine.
+	terminal Terminal
+	stop     chan struct{}
+	next     chan struct{}
+	done     chan struct{}
 
 	mu      sync.Mutex
 	p       Progress
@@ -275,6 +277,9 @@ func (r *Run) begin(ctx context.Context) (Effect, error) {
 		err = got.err
 	case err == nil && effect == nil:
 		err = errors.New("there is nothing that could do it")
+	}
+	if x, ok := effect.(TerminalUser); ok && err == nil && r.ability.Spec.Takes {
+		x.UseTerminal(r.terminal)
 	}
 	if x, ok := effect.(interface{ ForPlan(digest string) }); ok && err == nil {
 		x.ForPlan(p.Digest) // what it sets aside says so

@@ -13,6 +13,7 @@ const (
 	Stop    Verb = "stop"
 	Start   Verb = "start"
 	Restart Verb = "restart"
+	Shell   Verb = "shell" // on the terminal of the person
 	Pause   Verb = "pause"
 	Resume  Verb = "resume"
 	Repair  Verb = "repair"
@@ -71,6 +72,8 @@ type Spec struct {
 	PerMinute int
 	// Makes says that it makes a sandbox of its own, which it removes again.
 	Makes bool
+	// Takes says that it takes over the terminal of the person for as long as it lasts.
+	Takes bool
 	// Custom marks a verb that the operator's configuration defines.
 	Custom bool
 }

@@ -141,7 +141,7 @@ func (p *Program) commandOf(s *shared, a *acting, short string) *cobra.Command {
 
 // verbTargets are the kinds that Sandglass's own verbs act on.
 var verbTargets = map[actions.Verb]backend.Kind{actions.Reset: backend.KindWorkspace, actions.Clean: backend.KindTmpdir, actions.Destroy: backend.KindSandbox,
-	actions.Stop: backend.KindSandbox, actions.Start: backend.KindSandbox, actions.Restart: backend.KindSandbox, actions.Pause: backend.KindSandbox, actions.Resume: backend.KindSandbox, actions.Repair: backend.KindSandbox, actions.Probe: backend.KindSandbox,
+	actions.Stop: backend.KindSandbox, actions.Start: backend.KindSandbox, actions.Restart: backend.KindSandbox, actions.Shell: backend.KindSandbox, actions.Pause: backend.KindSandbox, actions.Resume: backend.KindSandbox, actions.Repair: backend.KindSandbox, actions.Probe: backend.KindSandbox,
 	actions.Prove: backend.KindSource, actions.Rescue: backend.KindSandbox, actions.Wake: backend.KindSession, actions.Replace: backend.KindSandbox,
 	actions.StopProcess: backend.KindSandbox, actions.KillProcess: backend.KindSandbox, actions.RevokeToken: backend.KindSandbox}
 
@@ -161,6 +161,7 @@ func (p *Program) actingCommands(s *shared) []*cobra.Command {
 		p.verbCommand(s, actions.Stop, "Stop sandboxes; their files stay"),
 		p.verbCommand(s, actions.Start, "Start sandboxes that have ended, with their files"),
 		p.verbCommand(s, actions.Restart, "Stop sandboxes and start them again; their files stay"),
+		p.verbCommand(s, actions.Shell, "Open a shell in a sandbox on this terminal"),
 		p.verbCommand(s, actions.Pause, "Freeze sandboxes until they are resumed"),
 		p.verbCommand(s, actions.Resume, "Let paused sandboxes go on"),
 		p.verbCommand(s, actions.Repair, "Make the vanished working directory of sandboxes again, empty"),
@@ -230,6 +231,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		return err
 	}
 	defer x.Close()
+	x.operator.UseTerminal(x.LocalTerminal(ctx))
 	if err := x.available(a.verb(), a.source); err != nil {
 		return err
 	}

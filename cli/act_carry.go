@@ -38,6 +38,7 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 		return err
 	}
 	defer x.Close()
+	x.operator.UseTerminal(x.LocalTerminal(ctx))
 	plan, err := x.operator.Kept(a.digest)
 	if err != nil {
 		return refused(err)

@@ -31,6 +31,7 @@ var examples = map[string][]string{
 	"destroy":               {"destroy helix-s-42-repo", "destroy --match 'helix-s-4*' --dry-run", "destroy --yes-plan 1f0c9a27 --reason 'a leak; ticket 812'"},
 	"stop":                  {"stop helix-s-42-repo", "stop --yes-plan 1f0c9a27 --reason 'it floods the log'"},
 	"start":                 {"start helix-s-42-repo", "start --yes-plan 1f0c9a27 --reason 'the host is back'"},
+	"shell":                 {"shell helix-s-42-repo", "shell --yes-plan 1f0c9a27 --reason 'what fills its disk?'"},
 	"restart":               {"restart helix-s-42-repo", "restart --yes-plan 1f0c9a27 --reason 'its processes hang'"},
 	"pause":                 {"pause helix-s-42-repo", "pause --yes-plan 1f0c9a27 --reason 'to look at its files'"},
 	"resume":                {"resume helix-s-42-repo", "resume --yes-plan 1f0c9a27 --reason 'its files are saved'"},

@@ -28,7 +28,10 @@ type reader struct {
 }
 
 // mutatingClient changes the containers of one engine.
-type mutatingClient struct{ reader }
+type mutatingClient struct {
+	reader
+	terminal actions.Terminal // of the person, for a shell; nil: there is none
+}
 
 var errReads = errors.New("only GET and HEAD are allowed while a plan is made")
 
@@ -46,7 +49,7 @@ func (f *clientFactory) read() (*reader, error) {
 // open makes the client that acts. Nothing is sent.
 func (f *clientFactory) open() (*mutatingClient, error) {
 	api, err := f.client(nil)
-	return &mutatingClient{reader{api, f}}, err
+	return &mutatingClient{reader: reader{api, f}}, err
 }
 
 func (f *clientFactory) client(more client.Opt) (*client.Client, error) {

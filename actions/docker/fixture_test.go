@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"net"
 	"os"
 	"strings"
@@ -61,7 +62,7 @@ func (y *engineFixture) inside(id string, argv ...string) string {
 	if err != nil {
 		y.T.Fatalf("%v: %v", argv, err)
 	}
-	h := &mutatingClient{reader{y.API, &clientFactory{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}}
+	h := &mutatingClient{reader: reader{y.API, &clientFactory{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}}
 	text, err := h.output(y.T.Context(), made.ID)
 	if err != nil {
 		y.T.Fatalf("%v: %v", argv, err)
@@ -192,4 +193,9 @@ func mustInspect(t *testing.T, y *engineFixture, id string) *containerInfo {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// kill ends a container from outside.
+func (y *engineFixture) kill(id string) {
+	_, _ = y.API.ContainerKill(context.Background(), id, client.ContainerKillOptions{Signal: "KILL"}) // the test sees whether it ended
 }

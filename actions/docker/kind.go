@@ -55,6 +55,10 @@ func specs() []actions.Spec {
 		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe",
 			Effect: "runs a harmless command (probe_command) in the working directory, lists it and reads one byte of a file; starts nothing in a container that does not run", Cost: probeCost,
 			Undo: "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+		{Verb: actions.Shell, Of: backend.KindSandbox, Title: "shell", Takes: true,
+			Effect: "opens a shell (bash, else sh) in the container on this terminal, as the container's user; whoever types there can change and end everything in it",
+			Cost:   "starts at most 4 short commands to find the shell, and the shell; the journal has when it began and ended, and not what was typed",
+			Undo:   "nothing takes back what is done in it", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 1},
 		{Verb: actions.Prove, Of: backend.KindSource, Title: "prove", Makes: true,
 			Effect: "makes a container of its own, writes, runs a command, lists, reads, pauses and resumes it, and removes it: this shows whether the engine works",
 			Undo:   "there is nothing to take back: the container is removed at the end", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, PerMinute: 6},
@@ -149,6 +153,9 @@ func (f *clientFactory) part(v actions.Verb) (actions.Part, bool) {
 		p.Verifier, do = classVerifier{backend.SandboxRunning}, func(h *mutatingClient) operation { return h.resume }
 	case actions.Repair: // readings do not show the inside of a container: the command that runs afterwards proves it
 		do = func(h *mutatingClient) operation { return h.repair }
+	case actions.Shell:
+		p.Longest = longestShell
+		do = func(h *mutatingClient) operation { return h.shell }
 	case actions.Probe:
 		do = func(h *mutatingClient) operation { return h.probe }
 	default:

@@ -121,7 +121,7 @@ func (l *lookup) one(ctx context.Context, c *actions.Candidate) {
 // waits is why a verb that runs commands in a container waits for what is queued there; empty: it does not. A resume is no
 // exception: what verifies it runs commands.
 func (l *lookup) waits(id backend.ID) backend.Safe {
-	if l.verb != actions.Probe && l.verb != actions.Repair && l.verb != actions.Resume {
+	if l.verb != actions.Probe && l.verb != actions.Repair && l.verb != actions.Resume && l.verb != actions.Shell {
 		return backend.Safe{}
 	}
 	for x := range l.q.State.Executions.All() {
@@ -162,6 +162,8 @@ func (l *lookup) remarks(c *actions.Candidate, b *containerInfo, known *backend.
 		if b.autoRemove {
 			note(backend.Text("the engine removes it when it ends (it was made with --rm)"))
 		}
+	case actions.Shell:
+		disturbed()
 	case actions.Restart:
 		disturbed()
 		l.losesRun(c, b, known)

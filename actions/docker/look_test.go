@@ -248,7 +248,7 @@ func TestReaderRefusesToChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.close() }()
-	h := &mutatingClient{*r}
+	h := &mutatingClient{reader: *r}
 	for what, do := range map[string]operation{"destroy": h.destroy, "stop": h.stop, "pause": h.pause, "resume": h.resume, "probe": h.probe} {
 		b := box()
 		b.state, b.Dir = stateRunning, "/work"

@@ -251,7 +251,7 @@ func Bindings(screens []ScreenName) []Binding {
 		b = append(b, bind(List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb),
 			bind(Details, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, ""))
 	}
-	for _, v := range [][2]string{{"start", "start a sandbox that has ended"}, {"restart", "stop a sandbox and start it again"}} {
+	for _, v := range [][2]string{{"start", "start a sandbox that has ended"}, {"restart", "stop a sandbox and start it again"}, {"shell", "open a shell in a sandbox on this terminal"}} {
 		b = append(b, command(v[0], Intent{Action: Act, Text: v[0]}, v[1]+"; the plan is shown first"))
 	}
 	b = append(b, command("prove", Intent{Action: Act, Text: "prove"}, "try the platform of this sandbox or source; the plan is shown first"),

@@ -132,7 +132,7 @@ func misfit(v actions.Verb, b *backend.Sandbox) unfit {
 		return unfit{"it runs already", "they run already"}
 	case v == actions.Start && b.Class == backend.SandboxPaused:
 		return unfit{"it is paused: resume it", "they are paused: resume them"}
-	case !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop, actions.Restart}, v):
+	case !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop, actions.Restart, actions.Shell}, v):
 	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead || b.Class == backend.SandboxCreated:
 		return unfit{"it does not run", "they do not run"}
 	case v == actions.Resume && runs:
