@@ -56,7 +56,7 @@ func specs() []actions.Spec {
 			Effect: "runs a harmless command (probe_command) in the working directory, lists it and reads one byte of a file; starts nothing in a container that does not run", Cost: probeCost,
 			Undo: "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
 		{Verb: actions.Shell, Of: backend.KindSandbox, Title: "shell", Takes: true,
-			Effect: "opens a shell (bash, else sh) in the container on this terminal, as the container's user; whoever types there can change and end everything in it",
+			Effect: "opens a shell (bash, else sh) in the container on this terminal, as the container's user; a person who types there can change and end everything in it",
 			Cost:   "starts at most 4 short commands to find the shell, and the shell; the journal has when it began and ended, and not what was typed",
 			Undo:   "nothing takes back what is done in it", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 1},
 		{Verb: actions.Prove, Of: backend.KindSource, Title: "prove", Makes: true,
