@@ -53,6 +53,9 @@ var stories = []story{
 	{"tmpdir-orphaned", "have no owner", "pile held close-failed close-timeout close-errnos"},
 	{"tmpdir-pileup", "pile up", "pile held close-failed close-timeout close-errnos"},
 	{"wont-terminate", "no list names", "up image-version close-timeout"},
+	{"wont-terminate", "its agent's SDK could not delete it", "over destroy"},
+	{"contradiction", "its agent takes it for running, but", "believed"},
+	{"contradiction", "its agent takes it for not running, but", "believed"},
 	{"sandbox-oom", "memory limit", "memory"},
 	{"sandbox-unhealthy", "health check", "unhealthy"},
 	{"sandbox-crash-loop", "started again and again", "loop ended"},
@@ -78,7 +81,7 @@ var stories = []story{
 
 // ownStories are what a scenario's alert of a rule confirms where another platform's would confirm something else.
 var ownStories = map[string]string{
-	"leaked-on-exit wont-terminate": "destroy-on-close awaiting-sleep image-version",
+	"leaked-on-exit wont-terminate": "destroy-on-close awaiting-sleep image-version over destroy",
 }
 
 // always are checks that repeat the alert, its lines, its size or where this test's own directory is, whatever the cause is.

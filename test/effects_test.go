@@ -101,12 +101,14 @@ var fileWriters = map[string][]string{
 	"alerts/scenario/play.go":              {"os.MkdirTemp", "os.RemoveAll"}, // of rule tests, in a directory of their own
 	"backend/lockfile/lockfile_unix.go":    {"os.OpenFile", "os.Remove"},
 	"backend/lockfile/lockfile_windows.go": {"os.OpenFile", "os.Remove", "os.Truncate"},
-	"backend/run/group_unix.go":            {"syscall.Kill"},               // ends the command that it started
-	"app/crash.go":                         {"os.OpenFile"},                // the crash file
-	"app/demo_file.go":                     {"os.OpenFile", "os.Remove"},   // demo --write-config
-	"app/examine.go":                       {"os.MkdirAll", "os.OpenFile"}, // the sample of doctor
-	"cli/configcmd.go":                     {"os.MkdirAll", "os.OpenFile"}, // config init FILE
-	"cli/man.go":                           {"os.WriteFile"},               // man DIR
+	"backend/run/group_unix.go":            {"syscall.Kill"},                            // ends the command that it started
+	"app/crash.go":                         {"os.OpenFile"},                             // the crash file
+	"app/kept.go":                          {"os.CreateTemp", "os.Remove", "os.Rename"}, // what a console keeps: views, its place
+	"app/logs.go":                          {"os.MkdirAll", "os.OpenFile", "os.Remove"}, // a log view's lines, below the state directory
+	"app/demo_file.go":                     {"os.OpenFile", "os.Remove"},                // demo --write-config
+	"app/examine.go":                       {"os.MkdirAll", "os.OpenFile"},              // the sample of doctor
+	"cli/configcmd.go":                     {"os.MkdirAll", "os.OpenFile"},              // config init FILE
+	"cli/man.go":                           {"os.WriteFile"},                            // man DIR
 }
 
 // changesFiles are the calls that make, change or remove something in a file system, move mounts, or end processes.

@@ -189,7 +189,7 @@ func TestKilledBetweenIntentAndOutcome(t *testing.T) {
 	p.waitFor(t, "Workspaces")
 	p.quit(t)
 	if strings.Contains(p.text(), "broken off: reset: 0 of 3") {
-		t.Error("it is told again")
+		t.Errorf("it is told again:\n%s", p.text())
 	}
 	if again := r.program(config, dir, "reset", "--yes-plan", digest, "--reason", "once more"); again.Run() == nil || again.ProcessState.ExitCode() != 4 {
 		t.Error("a plan that was broken off was used again")
@@ -259,7 +259,7 @@ func TestTheTerminalIsLostMidPlan(t *testing.T) {
 			p.waitFor(t, "Workspaces")
 			p.quit(t)
 			if strings.Contains(p.text(), "broken off") {
-				t.Error("it is told again")
+				t.Errorf("it is told again:\n%s", p.text())
 			}
 		})
 	}

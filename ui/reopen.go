@@ -47,6 +47,9 @@ func leave(m *Model) {
 	}
 	defer func() { _ = recover() }() // a console that ends because its screen broke may break here again
 	s := m.screen()
+	if len(m.viewer.Unfinished) > 0 && s.History() {
+		return // the broken-off plan opened it, not the viewer
+	}
 	here := &Place{Screen: strings.ToLower(s.Name()), Look: s.Look(), Cursor: s.Cursor(&m.frame)}
 	if what, _ := s.FilterProblem(); what != "" {
 		here.Look.Filter = ""

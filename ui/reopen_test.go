@@ -51,6 +51,9 @@ func TestReopens(t *testing.T) {
 				t.Errorf("%s: %s with %q at %v", name, m.screen().Name(), m.screen().FilterText(), m.screen().Cursor(&m.frame))
 			}
 			s.close()
+			if name == "broken plan" && disk.Last.Screen == "timeline" {
+				t.Error("the screen that a broken-off plan opened was kept as the viewer's")
+			}
 		}
 	})
 }

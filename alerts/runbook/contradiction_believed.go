@@ -20,7 +20,7 @@ func saysBelief(a *alerts.Alert) bool {
 
 // believed asks whether the agent of a sandbox takes it for something else than it is.
 func (s *subjectView) believed() Check {
-	q := question{"believed", "Does its agent take it for something else than it is?", "the agent's log beside the platform's list"}
+	q := question{"believed", "Does its agent believe something else of it than is observed?", "the agent's log beside the platform's list"}
 	for _, a := range s.led {
 		if saysBelief(a) {
 			return q.yes(origin{a.Source, a.Confirmed}, "%s", a.Cause)

@@ -16,7 +16,7 @@ var names = map[Action]string{
 	Top: "top", Bottom: "bottom", Filter: "filter", Sort: "sort", SortReverse: "reverse", NextLink: "next", PrevLink: "previous", Mark: "mark",
 	Copy: "copy", Redraw: "redraw", Suspend: "suspend", Runbook: "runbook", NextPage: "next-page", PrevPage: "previous-page",
 	Acknowledge: "acknowledge", Unacknowledge: "unacknowledge", Silence: "silence", SilenceList: "silences", Differs: "diff", Expire: "expire", Verbs: "actions",
-	Doctor: "doctor", Arm: "arm", Disarm: "disarm", ShowRun: "show-plan", NextWave: "next-batch", Bundle: "bundle", Accept: "accept",
+	Doctor: "doctor", Arm: "arm", Disarm: "disarm", ShowRun: "show-plan", Requests: "requests", NextWave: "next-batch", Bundle: "bundle", Accept: "accept",
 	Cancel: "cancel", Complete: "complete", LeaveEmpty: "leave-empty", Jump: "jump",
 	Logs: "logs", FollowLog: "follow", NextMatch: "next-match", PrevMatch: "previous-match", NextError: "next-error", PrevError: "previous-error",
 	AllLines: "all-lines", WrapLines: "wrap", LogTimes: "times", LocalTimes: "local-times", RawLines: "raw", SaveLog: "save", PageLog: "pager",

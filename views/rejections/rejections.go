@@ -17,7 +17,7 @@ func New() views.Screen {
 	return browse.New(browse.Config[views.Rejection]{
 		Number: 6, Name: "Rejections", Set: subjects.Rejections(), Kinds: []backend.Kind{views.KindRejection},
 		Offered: func(f *views.Frame) bool {
-			return slices.ContainsFunc(f.State.Sources, func(h *fleet.SourceHealth) bool {
+			return f.State != nil && slices.ContainsFunc(f.State.Sources, func(h *fleet.SourceHealth) bool {
 				return h.Status != fleet.StatusAbsent && h.Watches(backend.InputRejections)
 			})
 		},

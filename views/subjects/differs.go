@@ -163,7 +163,7 @@ func (w *writer) changedOf(k *backend.SubjectKind, then time.Time) {
 func (w *writer) differsOf(key backend.Key, then time.Time) {
 	e := w.f.State.Entity(key)
 	if e == nil {
-		w.Line(dim("It is in no reading now, or has no status of its own that could be compared."))
+		w.Line(dim("It is not there now, or has no status of its own that could be compared."))
 	} else {
 		m := e.EntityMeta()
 		switch d, is := differenceOf(m, then); {

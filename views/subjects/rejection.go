@@ -56,7 +56,7 @@ func Rejections() *Set[views.Rejection] {
 				func(r row) float64 { return float64(r.Distinct) }),
 			numColumn(Column[row]{Name: "rate", Title: "RATE/S", Help: "rejected commands a second between the first and the last line, rollups counted, over at least a minute", Min: 6, Ideal: 7, Priority: 0},
 				func(r row) SortKey { return SortKey{Num: r.Rate()} }, func(r row) string { return kit.Rate(r.Rate()) }, nil),
-			numColumn(Column[row]{Name: "rollups", Title: "ROLLUPS", Brief: "ROLL", Help: "share of the rejected commands that only rollups stand for", Min: 5, Ideal: 7, Priority: 2},
+			numColumn(Column[row]{Name: "rollups", Title: "ROLLUPS", Brief: "ROLL", Help: "share of the rejected commands that only rollups count", Min: 5, Ideal: 7, Priority: 2},
 				func(r row) SortKey { return SortKey{Num: r.RollupShare()} }, func(r row) string { return kit.Percent(r.RollupShare()) }, nil),
 			age(Column[row]{Name: "first", Title: "FIRST", Help: "how long ago the first line was, as far back as the log is read", Min: 5, Ideal: 5, Priority: 3}, func(r row) time.Time { return r.FirstSeen }),
 			age(Column[row]{Name: "last", Title: "LAST", Help: "how long ago the last line was", Min: 5, Ideal: 5, Priority: 1}, func(r row) time.Time { return r.LastSeen }),
