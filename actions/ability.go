@@ -19,6 +19,8 @@ type Kind struct {
 	// Build makes the parts for the allowed verbs. It is called only when at least one verb is allowed, opens no
 	// connection and reads no credential. A verb without a part is not available; missing says why and what to configure.
 	Build func(Site) (parts map[Verb]Part, missing map[Verb]backend.Safe, err error)
+	// Lacks are verbs that sandboxes elsewhere have and those of this kind have not: why, and what helps instead.
+	Lacks map[Verb]backend.Safe
 }
 
 // Site is one configured source, as its actions see it.

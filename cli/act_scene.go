@@ -86,7 +86,28 @@ func (x *actingStation) available(verb actions.Verb, source string) error {
 	case len(denied) == 0:
 		f.what = fmt.Sprintf("nothing was done: no source of this configuration is of a kind that knows %q", verb)
 	}
+	f.lines = append(f.lines, x.lacks(verb, source)...)
 	return f
+}
+
+// lacks says of each source that has not got a verb why, where that is known; source bounds it to one, empty: all.
+func (x *actingStation) lacks(verb actions.Verb, source string) []string {
+	has := map[string]bool{}
+	for at := range x.places(verb, source) {
+		has[at.source] = true
+	}
+	var lines []string
+	for _, s := range x.Config.Sources {
+		if has[s.ID] || source != "" && s.ID != source {
+			continue
+		}
+		for _, k := range x.p.Effects {
+			if why := k.Lacks[verb]; k.Name == s.Kind && !why.IsEmpty() {
+				lines = append(lines, fmt.Sprintf("  %s has no %s: %s", s.ID, verb, why))
+			}
+		}
+	}
+	return lines
 }
 
 func distinct(words []string) []string {

@@ -110,7 +110,7 @@ func (x *actingStation) choose(ctx context.Context, verb actions.Verb, want sele
 		}
 	}
 	if len(got.keys) == 0 {
-		return chosen{}, x.nothing(places, want, got)
+		return chosen{}, x.nothing(verb, want, got)
 	}
 	return x.onOneSource(got)
 }
@@ -272,7 +272,7 @@ func (r *rows) near(id string) []string {
 }
 
 // nothing says why there is nothing to act on.
-func (x *actingStation) nothing(places map[place]bool, want selection, got chosen) error {
+func (x *actingStation) nothing(verb actions.Verb, want selection, got chosen) error {
 	f := &failure{code: ExitRefused, what: "nothing was done: there is nothing to act on"}
 	switch {
 	case want.match:
@@ -294,10 +294,11 @@ func (x *actingStation) nothing(places map[place]bool, want selection, got chose
 			f.lines = append(f.lines, distinct(got.near)[:min(len(distinct(got.near)), mostNear)]...)
 		}
 	}
+	f.lines = append(f.lines, x.lacks(verb, want.source)...)
 	state, _ := x.Alerts.Latest()
 	for _, h := range state.Sources {
 		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting {
-			for at := range places {
+			for at := range x.places(verb, want.source) {
 				if at.source == h.Key.Source {
 					f.lines = append(f.lines, fmt.Sprintf("the source %s is %s: %s", h.Key.Source, h.Status, h.Error))
 					f.code = ExitRefused // it may list the id

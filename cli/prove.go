@@ -70,7 +70,7 @@ func (x *actingStation) suspect(name, source string) (backend.Key, error) {
 		return backend.Key{}, err
 	}
 	if len(got.keys) == 0 {
-		return backend.Key{}, x.nothing(places, selection{ids: []string{name}}, got)
+		return backend.Key{}, x.nothing(actions.Prove, selection{ids: []string{name}, source: source}, got)
 	}
 	return got.keys[0], nil
 }

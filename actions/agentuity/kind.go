@@ -40,7 +40,9 @@ type platform interface {
 
 // Kind is what can be done to sources of kind "agentuity".
 func Kind() actions.Kind {
-	return actions.Kind{Name: "agentuity", Specs: specs(), Defaults: func() any { o := defaults(); return &o }, Build: build}
+	return actions.Kind{Name: "agentuity", Specs: specs(), Defaults: func() any { o := defaults(); return &o }, Build: build,
+		Lacks: map[actions.Verb]backend.Safe{actions.Shell: backend.Text("its API runs single commands and has no terminal that Sandglass knows; " +
+			"the vendor's command opens one: agentuity cloud ssh, and the id of the sandbox")}}
 }
 
 // lookCost is what looking at a filesystem costs.

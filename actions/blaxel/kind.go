@@ -31,7 +31,9 @@ type platform interface{ Site() sandbox.Site }
 
 // Kind is what can be done to sources of kind "blaxel".
 func Kind() actions.Kind {
-	return actions.Kind{Name: "blaxel", Specs: specs(), Defaults: func() any { o := defaults(); return &o }, Build: build}
+	return actions.Kind{Name: "blaxel", Specs: specs(), Defaults: func() any { o := defaults(); return &o }, Build: build,
+		Lacks: map[actions.Verb]backend.Safe{actions.Shell: backend.Text("Sandglass does not use the terminal of its sandboxes, which never tells how a shell ended; " +
+			"probe runs short commands in a sandbox")}}
 }
 
 const wakes = "wakes the sandbox where it sleeps, keeps it awake for about 15s more, and bills that"

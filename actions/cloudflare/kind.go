@@ -28,7 +28,9 @@ type platform interface {
 
 // Kind is what can be done to sources of kind "cloudflare".
 func Kind() actions.Kind {
-	return actions.Kind{Name: "cloudflare", Specs: specs(), Defaults: func() any { o := defaults(); return &o }, Build: build}
+	return actions.Kind{Name: "cloudflare", Specs: specs(), Defaults: func() any { o := defaults(); return &o }, Build: build,
+		Lacks: map[actions.Verb]backend.Safe{actions.Shell: backend.Text("Sandglass does not use the terminal of the bridge, which starts and bills a container where none runs; " +
+			"probe runs short commands in a sandbox")}}
 }
 
 const (

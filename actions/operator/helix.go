@@ -22,8 +22,10 @@ func HelixKind(fingerprint func(backend.Safe) string) actions.Kind {
 		return &HelixOptions{Act: wire.Credential{Header: "Authorization"}, Reset: callDefaults()}
 	}
 	return actions.Kind{
-		Name:     "helix",
-		Specs:    []actions.Spec{resetSpec()},
+		Name:  "helix",
+		Specs: []actions.Spec{resetSpec()},
+		Lacks: map[actions.Verb]backend.Safe{actions.Shell: backend.Text("a Helix server runs no command for Sandglass; " +
+			"add the container engine of its sandboxes as a source of kind docker")},
 		Defaults: func() any { return defaults() },
 		Build: func(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
 			o := defaults()
