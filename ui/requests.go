@@ -111,14 +111,21 @@ func (p *requestsPage) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor)
 		}
 		d.Line(kit.Span{Tone: theme.Dim, Text: why})
 	}
+	source := 0
 	for i := range p.found {
-		d.Line(requestSpans(&p.found[i])...)
+		source = max(source, kit.Width(p.found[i].Source))
+	}
+	for i := range p.found {
+		d.Line(requestSpans(&p.found[i], min(source, widestSource))...)
 	}
 	return paged(&p.pager, w, h, f.Theme, head.End(theme.Dim, "UTC, newest first; failed, action and any word filter ").String(), d.Layout(f.Theme, w)), nil
 }
 
-// requestSpans are one line: the result is a word and a tone.
-func requestSpans(s *backend.Sent) []kit.Span {
+// widestSource bounds the column of sources, in cells.
+const widestSource = 24
+
+// requestSpans are one line: the result is a word and a tone. source is the width of the column of sources.
+func requestSpans(s *backend.Sent, source int) []kit.Span {
 	tone := theme.Normal
 	if text.SentFailed(s) {
 		tone = theme.Bad
@@ -127,9 +134,10 @@ func requestSpans(s *backend.Sent) []kit.Span {
 	if s.Acts {
 		method = theme.Strong
 	}
+	name := kit.Cut(backend.Clean(s.Source, 60).String(), source)
 	out := []kit.Span{{Tone: theme.Dim, Text: s.At.UTC().Format("15:04:05.000") + " "}, {Tone: tone, Text: text.SentResult(s) + " "},
-		{Tone: theme.Dim, Text: fmt.Sprintf("%s %s  ", kit.Latency(s.Took), backend.Bytes(s.Bytes))},
-		{Tone: theme.Dim, Text: backend.Clean(s.Source, 60).String() + "  "}, {Tone: method, Text: s.Method + " " + s.What.String()}}
+		{Tone: theme.Dim, Text: fmt.Sprintf("%5s %6s  ", kit.Latency(s.Took), backend.Bytes(s.Bytes))},
+		{Tone: theme.Dim, Text: name + strings.Repeat(" ", max(source-kit.Width(name), 0)+2)}, {Tone: method, Text: s.Method + " " + s.What.String()}}
 	if !s.Cause.IsEmpty() {
 		out = append(out, kit.Span{Tone: theme.Bad, Text: "  " + s.Cause.String()})
 	}

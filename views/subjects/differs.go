@@ -32,8 +32,7 @@ func Differs(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key
 		w.differsOf(key, then)
 		return w.Doc, w.links
 	}
-	w.Line(dim("Now " + Clock(f.Now, f.Now) + ", before " + Clock(then, f.Now) + ". Unknown: it was not read."))
-	w.countsBefore(then)
+	w.Line(dim("Now " + Clock(f.Now, f.Now) + ", before " + Clock(then, f.Now) + "."))
 	w.begunSince(then)
 	w.Under("Changes in between: deploys, versions, restarts, actions", func() {
 		for _, c := range f.Board.Changes(then, f.Now) {
@@ -45,12 +44,14 @@ func Differs(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key
 			w.changedOf(k, then)
 		}
 	}
+	w.countsBefore(then)
 	return w.Doc, w.links
 }
 
 // countsBefore compares the levels and rates of every source.
 func (w *writer) countsBefore(then time.Time) {
 	w.Under("Counts and rates", func() {
+		fresh := 0
 		for _, h := range w.f.State.Sources {
 			for _, l := range w.f.State.Day.Lines(h.Key.Source) {
 				if !charted(l.Name) {
@@ -60,12 +61,19 @@ func (w *writer) countsBefore(then time.Time) {
 				if was == now {
 					continue
 				}
+				if was == "unknown" {
+					fresh++
+					continue
+				}
 				tone := theme.Normal
-				if was == "unknown" || now == "unknown" {
+				if now == "unknown" {
 					tone = theme.Dim
 				}
-				w.Field(lineTitle(l), dim(was+" → "), kit.Span{Tone: tone, Text: now}, dim("  "+h.Key.Source))
+				w.Field(h.Key.Source, normal(lineTitle(l)), dim("  "+was+" → "), kit.Span{Tone: tone, Text: now})
 			}
+		}
+		if fresh > 0 {
+			w.Line(dim(kit.Count(fresh, "count was", "counts were") + " not read 30 minutes before, so that nothing can be compared"))
 		}
 	})
 }
