@@ -36,12 +36,12 @@ func TestWhatDiffersFromHalfAnHourBefore(t *testing.T) {
 	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, board), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	doc, links := Differs(backend.Key{}, f)
 	text := plainText(doc)
-	for _, want := range []string{"1.0/min > 5.0/min", "log lines", "unknown > 2.0/min", "failed-too-long", "agent 0.9.1 > 0.9.2", "1 workspace differs", "/broke  open > failed", "first seen", "1 workspace "} {
+	for _, want := range []string{"1.0/min > 5.0/min", "evictions", "1 count was not read 30 minutes before", "failed-too-long", "agent 0.9.1 > 0.9.2", "1 workspace differs", "/broke  open > failed", "first seen", "1 workspace "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told:\n%s", want, text)
 		}
 	}
-	for _, not := range []string{"older-alert", "same", "back"} {
+	for _, not := range []string{"older-alert", "same", "back", "log lines"} {
 		if strings.Contains(text, not) {
 			t.Errorf("%q is told:\n%s", not, text)
 		}
