@@ -163,13 +163,16 @@ func TestSlowStatesRestLonger(t *testing.T) {
 			OnState: func(*State) { states++; time.Sleep(15 * time.Millisecond) }})
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
+		flooded := make(chan struct{})
 		go func() {
+			defer close(flooded)
 			for ctx.Err() == nil {
 				f.submit(backend.Answer{Source: "s", Reading: &backend.Reading{Source: "s", At: time.Now()}})
 				time.Sleep(10 * time.Millisecond)
 			}
 		}()
 		f.Run(ctx)
+		<-flooded
 		if n := states; n < 75 || n > 85 {
 			t.Errorf("%d States of 15 ms in two minutes of a flood, want one each 1.515 s", n)
 		}
