@@ -15,7 +15,9 @@ import (
 func New() views.Screen {
 	return browse.New(browse.Config[*views.Eviction]{
 		Number: 5, Name: "Evictions", Set: subjects.Evictions(), Kinds: []backend.Kind{views.KindEviction},
-		Offered: func(f *views.Frame) bool { return f.State != nil && slices.ContainsFunc(f.State.Sources, views.CountsEvictions) },
+		Offered: func(f *views.Frame) bool {
+			return f.State != nil && slices.ContainsFunc(f.State.Sources, views.CountsEvictions)
+		},
 		Pane: func(f *views.Frame, x *views.Eviction, room browse.Room) *kit.Doc {
 			return subjects.EvictionPane(x, f, room != browse.Tight)
 		},
