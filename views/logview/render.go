@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	timeWidth = 13 // 15:04:05.000 and a space
-	mostNotes = 4  // lines about logs that are not read
-	nameWidth = 14 // of a log, before its lines where there are several
+	timeWidth = 13  // 15:04:05.000 and a space
+	mostNotes = 4   // lines about logs that are not read
+	nameWidth = 14  // of a log, before its lines where there are several
+	namedFrom = 100 // cells: a narrower view keeps the room for the lines
 )
 
 // Render draws exactly w×h cells.
@@ -190,7 +191,7 @@ func (v *View) draw(l *Line, cursor uint64, w, h int, t *theme.Theme) []string {
 	if v.times {
 		prefix += timeWidth
 	}
-	named := len(v.names) > 1 && w >= 60
+	named := len(v.names) > 1 && w >= namedFrom
 	if named {
 		prefix += nameWidth + 1
 	}
