@@ -96,7 +96,7 @@ func (g *logGathering) subject(key backend.Key, board *alerts.Board) {
 	case backend.KindWorkspace:
 		g.workspace(key, board)
 	case backend.KindSource:
-	default:
+	case backend.KindExecution, backend.KindHost, backend.KindJob, backend.KindRef, backend.KindTmpdir, views.KindRejection, views.KindEvent, views.KindEviction, views.KindSharedStorage:
 		g.names = append(g.names, []string{key.ID.Raw()})
 	}
 }

@@ -137,7 +137,7 @@ func (m *mutatingClient) firstSize(ctx context.Context, id string, size client.C
 	defer tick.Stop()
 	for range triesOfSize {
 		one, cancel := context.WithTimeout(ctx, m.deadline())
-		_, err := m.api.ExecResize(one, id, client.ExecResizeOptions{Height: size.Height, Width: size.Width})
+		_, err := m.api.ExecResize(one, id, client.ExecResizeOptions(size))
 		cancel()
 		if err == nil {
 			return

@@ -96,15 +96,11 @@ func evictionState(r *views.Eviction) Cell {
 }
 
 func evictionOrder(r *views.Eviction) SortKey {
-	switch evictionState(r).Mark {
-	case theme.MarkCritical, theme.MarkHeld:
-		return SortKey{Num: 2}
-	case theme.MarkWarn:
-		return SortKey{Num: 1}
-	case theme.MarkUnknown:
+	mark := evictionState(r).Mark
+	if mark == theme.MarkUnknown {
 		return SortKey{Unknown: true}
 	}
-	return SortKey{}
+	return SortKey{Num: map[theme.Mark]float64{theme.MarkCritical: 2, theme.MarkHeld: 2, theme.MarkWarn: 1}[mark]}
 }
 
 // directionCell says where the evictions go, and how fast.

@@ -70,7 +70,7 @@ func hideKey(n *names.Set, k backend.Key) {
 	case backend.KindWorkspace, backend.KindRef:
 		hideIDs(n, k.Parent)
 		hideWorkspace(n, k.ID)
-	default:
+	case backend.KindExecution, backend.KindHost, backend.KindJob, backend.KindSandbox, backend.KindSession:
 		hideIDs(n, k.ID, k.Parent)
 	}
 }

@@ -3,6 +3,7 @@ package subjects
 import (
 	"cmp"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -11,13 +12,10 @@ import (
 // LastError is what is wrong with a subject, in the words of what reported it: of an alert its cause, of a source why it cannot be
 // read, of a sandbox why it did not start or what its failing health check printed. Empty: no error is known.
 func LastError(k backend.Key, s *views.Snapshot) backend.Safe {
-	switch k.Kind {
-	case views.KindAlert:
-		if a := views.FindAlert(s.Board, k); a != nil {
-			return a.Cause
-		}
-		return backend.Safe{}
-	case backend.KindSource:
+	if k.Kind == views.KindAlert {
+		return cmp.Or(views.FindAlert(s.Board, k), &alerts.Alert{}).Cause
+	}
+	if k.Kind == backend.KindSource {
 		return cmp.Or(s.State.Source(k.Source), &fleet.SourceHealth{}).Error
 	}
 	switch e := s.State.Entity(k).(type) {
