@@ -27,6 +27,12 @@ func (s *sink) Line(log int, l backend.LogLine) {
 	s.lines = append(s.lines, fmt.Sprintf("%d %s", log, l.Text))
 }
 
+func (s *sink) got() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.lines)
+}
+
 func (s *sink) State(log int, x State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,13 +100,13 @@ func TestAHangingLogHoldsNothingUp(t *testing.T) {
 		}()
 		time.Sleep(settleWithin - time.Millisecond)
 		synctest.Wait()
-		if len(s.lines) > 0 {
-			t.Errorf("not held back: %q", s.lines)
+		if got := s.got(); len(got) > 0 {
+			t.Errorf("not held back: %q", got)
 		}
 		time.Sleep(2 * time.Millisecond)
 		synctest.Wait()
-		if !slices.Equal(s.lines, []string{"1 old"}) {
-			t.Errorf("%q", s.lines)
+		if got := s.got(); !slices.Equal(got, []string{"1 old"}) {
+			t.Errorf("%q", got)
 		}
 		cancel()
 		<-done // every goroutine has returned
