@@ -76,8 +76,8 @@ func (g *logGathering) subject(key backend.Key, board *alerts.Board) {
 		return
 	}
 	g.seen[key] = true
-	switch key.Kind {
-	case views.KindAlert:
+	switch kind := key.Kind; {
+	case kind == views.KindAlert:
 		for _, a := range board.Alerts {
 			if views.AlertKey(a) != key {
 				continue
@@ -86,17 +86,16 @@ func (g *logGathering) subject(key backend.Key, board *alerts.Board) {
 				g.subject(a.Subjects[i].Key, board)
 			}
 		}
-	case backend.KindSandbox:
+	case kind == backend.KindSandbox:
 		g.sandbox(g.state.Sandbox(key), key)
-	case backend.KindSession:
+	case kind == backend.KindSession:
 		g.names = append(g.names, []string{key.ID.Raw()})
 		for _, b := range g.state.SandboxesOf(key.ID) {
 			g.subject(b.Key, board)
 		}
-	case backend.KindWorkspace:
+	case kind == backend.KindWorkspace:
 		g.workspace(key, board)
-	case backend.KindSource:
-	case backend.KindExecution, backend.KindHost, backend.KindJob, backend.KindRef, backend.KindTmpdir, views.KindRejection, views.KindEvent, views.KindEviction, views.KindSharedStorage:
+	case kind != backend.KindSource:
 		g.names = append(g.names, []string{key.ID.Raw()})
 	}
 }

@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"sandglass/backend"
@@ -59,18 +60,21 @@ func changesSince(s *fleet.State, since uint64) (deltas []fleet.Delta, complete 
 	return s.ChangesSince(since)
 }
 
+// withoutNames are the kinds whose ids are no names of subjects.
+var withoutNames = []backend.Kind{backend.KindSource, views.KindAlert, views.KindEvent, views.KindSharedStorage, views.KindRejection, views.KindEviction, ""}
+
 func hideKey(n *names.Set, k backend.Key) {
-	switch k.Kind {
-	case backend.KindTmpdir: // its id is numbers and a path
+	switch {
+	case k.Kind == backend.KindTmpdir: // its id is numbers and a path
 		if parts := strings.SplitN(k.ID.Safe().String(), ":", 3); len(parts) == 3 {
 			hidePath(n, parts[2])
 		}
 		hideIDs(n, k.ID, k.Parent)
-	case backend.KindSource, views.KindAlert, views.KindEvent, views.KindSharedStorage, views.KindRejection, views.KindEviction, "":
-	case backend.KindWorkspace, backend.KindRef:
+	case slices.Contains(withoutNames, k.Kind):
+	case k.Kind == backend.KindWorkspace || k.Kind == backend.KindRef:
 		hideIDs(n, k.Parent)
 		hideWorkspace(n, k.ID)
-	case backend.KindExecution, backend.KindHost, backend.KindJob, backend.KindSandbox, backend.KindSession:
+	default:
 		hideIDs(n, k.ID, k.Parent)
 	}
 }
