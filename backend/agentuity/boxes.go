@@ -233,7 +233,10 @@ func (p *poll) readBox(b *box) job {
 				}
 			}
 			if !later && b.work.shapeless == nil {
-				b.problem, b.fails, p.s.readOf[b.id] = nil, 0, p.now
+				b.fails, p.s.readOf[b.id] = 0, p.now
+				if b.problem != nil && b.problem.At.Before(p.now) { // what another route said in this poll stays
+					b.problem = nil
+				}
 			} else if b.work.shapeless != nil {
 				p.failed(b, b.work.shapeless)
 				b.fails++
