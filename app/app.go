@@ -17,6 +17,7 @@ import (
 	"sandglass/config"
 	"sandglass/ui"
 	"sandglass/views/keys"
+	"sandglass/views/theme"
 )
 
 // App is the program before it has a configuration: what it can read and do, and the machine it runs on.
@@ -59,7 +60,7 @@ func CauseOf(text backend.Safe) string { return alerts.ErrorFingerprint(text.Str
 
 // Known is what a configuration file may name.
 func (a *App) Known() config.Catalog {
-	k := config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys(), KeyPlaces: keyPlaces(), BadKey: keys.BadKey,
+	k := config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys(), KeyPlaces: keyPlaces(), BadKey: keys.BadKey, Themes: theme.Palettes(),
 		CheckView: func(v config.View) (key, why string) { return ui.CheckView(viewOf(v)) }}
 	for _, e := range a.Effects {
 		x := config.ActionKind{Kind: e.Name, Defaults: e.Defaults}

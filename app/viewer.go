@@ -43,7 +43,7 @@ func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Vie
 	if s.app.Sent != nil {
 		v.Sent = s.app.Sent.Newest
 	}
-	v.Keys, v.LocalTime = s.Config.Keys, s.Config.LocalTime
+	v.Keys, v.LocalTime, v.Theme = s.Config.Keys, s.Config.LocalTime, s.Config.UI.Theme
 	for _, x := range s.Config.Views {
 		v.Views = append(v.Views, viewOf(x))
 	}

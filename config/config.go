@@ -35,6 +35,8 @@ type Catalog struct {
 	BadKey    func(text string, typing, twice bool) string
 	// CheckView says which key of a view is wrong, and why; both empty: it is a view. nil: views are not checked.
 	CheckView func(View) (key, why string)
+	// Themes are the names of the console's themes; nil: they are not checked.
+	Themes []string
 }
 
 // Config is a checked configuration.
@@ -55,6 +57,7 @@ type Config struct {
 	Bell             string   // off, or the severity from which a new alert rings: warning, critical
 	DocsURL          string   // of the framework's documentation, to which the runbook's references lead
 	References       []string // other addresses of single references, each a title and an address
+	UI               Console
 	Sources          []Source // in the order of the file
 	Declarations     []Declaration
 	Actions          []Action // in the order of the file
@@ -107,6 +110,7 @@ type general struct {
 	Time             string           `toml:"time" doc:"the console's times: utc, or local; T changes it"`
 	DocsURL          string           `toml:"docs_url" doc:"the framework's documentation, to which the references at the end of each runbook page lead"`
 	References       []string         `toml:"references" doc:"other addresses of single references: the title of a reference, then an address, such as \"errors https://wiki.example/errors\""`
+	UI               Console          `toml:"ui"`
 }
 
 // common are the keys of every [[source]].
@@ -120,7 +124,7 @@ type common struct {
 }
 
 func generalDefaults() *general {
-	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical", Reopen: true, Time: "utc", DocsURL: defaultDocs}
+	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical", Reopen: true, Time: "utc", DocsURL: defaultDocs, UI: consoleDefaults()}
 }
 
 func commonDefaults() *common {
@@ -201,7 +205,7 @@ func Local() *Config {
 	d := commonDefaults()
 	c := &Config{Local: true, Environment: generalDefaults().Environment,
 		LongestOperation: generalDefaults().LongestOperation.Std(),
-		LongestOrder:     generalDefaults().LongestOrder.Std(), Bell: generalDefaults().Bell, Reopen: true, DocsURL: defaultDocs}
+		LongestOrder:     generalDefaults().LongestOrder.Std(), Bell: generalDefaults().Bell, Reopen: true, DocsURL: defaultDocs, UI: consoleDefaults()}
 	for _, kind := range []string{"docker", "tmpdir"} {
 		id := kind + "-local"
 		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Optional: true, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
@@ -271,7 +275,8 @@ func (p *parser) general(root *node) {
 	if g.Time != "utc" && g.Time != "local" {
 		p.collect(o.Refuse("time", "%q is not a time; write utc or local", g.Time))
 	}
-	p.config.LocalTime = g.Time == "local"
+	p.checkConsole(o, g.UI)
+	p.config.LocalTime, p.config.UI = g.Time == "local", g.UI
 	p.config.Bell, p.config.Reopen = g.Bell, g.Reopen
 	p.config.DocsURL, p.config.References = g.DocsURL, g.References
 	for i, text := range append([]string{"documentation " + g.DocsURL}, g.References...) {

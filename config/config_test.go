@@ -219,12 +219,12 @@ func TestErrors(t *testing.T) {
 			`3:1: unknown key "fr" in [rules.eviction-storm]; did you mean "for"?`},
 		{"[rules]\neviction-storm = 5", `2:18: "eviction-storm" must be a table, not a whole number; write [rules.eviction-storm]`},
 		{"rules = true", `1:9: "rules" must be a table, not true or false; write [rules.NAME]`},
-		{"[a]\n[b]\n[a]", "1:2: unknown key \"a\" in the file; known: action, bell, changes, check, declare, docs_url, environment, keys, longest_operation, longest_order, production, references, reopen, rules, source, state_dir, time, view\n" +
-			"2:2: unknown key \"b\" in the file; known: action, bell, changes, check, declare, docs_url, environment, keys, longest_operation, longest_order, production, references, reopen, rules, source, state_dir, time, view\n" +
+		{"[a]\n[b]\n[a]", "1:2: unknown key \"a\" in the file; known: action, bell, changes, check, declare, docs_url, environment, keys, longest_operation, longest_order, production, references, reopen, rules, source, state_dir, time, ui, view\n" +
+			"2:2: unknown key \"b\" in the file; known: action, bell, changes, check, declare, docs_url, environment, keys, longest_operation, longest_order, production, references, reopen, rules, source, state_dir, time, ui, view\n" +
 			`3:2: "a" is here a second time; it was first set in line 1`},
 		{"environment = \"x", `1:16: this is not valid TOML: unterminated basic string`},
 		{"environment = \"\xff\"", `1:16: this is not UTF-8 text`},
-		{"x = " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "1:1: unknown key \"x\" in the file; known: action, bell, changes, check, declare, docs_url, environment, keys, longest_operation, longest_order, production, references, reopen, rules, source, state_dir, time, view\n1:5: lists and tables are nested more than 32 deep here"},
+		{"x = " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "1:1: unknown key \"x\" in the file; known: action, bell, changes, check, declare, docs_url, environment, keys, longest_operation, longest_order, production, references, reopen, rules, source, state_dir, time, ui, view\n1:5: lists and tables are nested more than 32 deep here"},
 	} {
 		_, err := config.Parse([]byte(c.file), "f.toml", known())
 		var es config.Errors

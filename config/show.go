@@ -38,7 +38,7 @@ func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 	}
 	w.table("", nil, valueOf(&general{Environment: c.Environment, Production: c.Production, StateDir: c.StateDir,
 		LongestOperation: backend.Duration(c.LongestOperation),
-		LongestOrder:     backend.Duration(c.LongestOrder), Bell: c.Bell, Reopen: c.Reopen, Time: timeWord(c.LocalTime), DocsURL: c.DocsURL, References: c.References}))
+		LongestOrder:     backend.Duration(c.LongestOrder), Bell: c.Bell, Reopen: c.Reopen, Time: timeWord(c.LocalTime), DocsURL: c.DocsURL, References: c.References, UI: c.UI}))
 	for _, s := range c.Sources {
 		into, err := c.defaults(known, s)
 		if err != nil {

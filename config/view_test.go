@@ -49,3 +49,20 @@ func TestWrongViewsOfTheFile(t *testing.T) {
 		}
 	}
 }
+
+// [ui] has a theme that the console knows, and says which there are.
+func TestTheme(t *testing.T) {
+	known := config.Catalog{Themes: []string{"default", "none"}}
+	for text, want := range map[string]string{
+		"": "", "[ui]\ntheme = \"none\"": "", "[ui]\ntheme = \"nones\"": `2:9: "ui.theme" in the file: "nones" is not a theme; did you mean "none"?`,
+		"[ui]\nthem = \"none\"": `2:1: unknown key "them" in the file [ui]; did you mean "theme"?`,
+	} {
+		c, err := config.Parse([]byte(text), "f", known)
+		switch {
+		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, want %q", text, err, want)
+		case want == "" && (c.UI.Theme == "none") != (text != ""):
+			t.Errorf("%q: %+v", text, c.UI)
+		}
+	}
+}

@@ -87,7 +87,8 @@ func (w *writer) isDefault(f field, v reflect.Value) bool {
 
 // nested prints a table below a table; one that sets nothing is commented out, or left out where there are no docs.
 func (w *writer) nested(path string, f field, v reflect.Value) {
-	header, rows := "["+path+"."+bareKey(f.key)+"]", []reflect.Value{indirect(v)}
+	path = strings.TrimPrefix(path+"."+bareKey(f.key), ".")
+	header, rows := "["+path+"]", []reflect.Value{indirect(v)}
 	if f.typ.Kind() == reflect.Slice {
 		header, rows = "["+header+"]", nil
 		for i := range v.Len() {
@@ -110,7 +111,7 @@ func (w *writer) nested(path string, f field, v reflect.Value) {
 			w.comment("%s", f.doc)
 		}
 		w.line("%s", header)
-		w.table(path+"."+bareKey(f.key), nil, row)
+		w.table(path, nil, row)
 	}
 	w.off = was
 }

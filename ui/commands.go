@@ -13,6 +13,7 @@ import (
 	"sandglass/views"
 	"sandglass/views/keys"
 	"sandglass/views/subjects"
+	"sandglass/views/theme"
 )
 
 // scope is what a command may look at.
@@ -27,6 +28,8 @@ type scope struct {
 	acting *acting
 	past   *pastFilters
 	kept   *Kept
+	// colours are what the terminal has, whatever the theme uses of them.
+	colours theme.Colours
 }
 
 // command does what an intent of the program asks for.
@@ -59,6 +62,7 @@ func commands() map[keys.Action]command {
 		keys.OpenView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.openView(in.Text) }},
 		keys.ForgetView:    {anywhere, func(x *scope, in keys.Intent) reply { return x.forgetView(in.Text) }},
 		keys.Time:          {anywhere, func(x *scope, in keys.Intent) reply { return x.setTime(in.Text) }},
+		keys.Theme:         {anywhere, func(x *scope, in keys.Intent) reply { return x.chooseTheme(in.Text) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
 		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},

@@ -76,6 +76,7 @@ func openViewer(t *testing.T, feed Feed, l look, change func(*Viewer)) *screen {
 		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken, Keys: l.keys, Logs: l.logs}
 	change(&v)
 	s.model = New(v, feed)
+	go func() { _, _ = io.Copy(io.Discard, s.em) }() // what the terminal replies
 	pr, pw := io.Pipe()
 	s.keys = pw
 	opts := append(Options(v, Terminal{In: pr, Out: tty{s}}),
@@ -117,6 +118,7 @@ func (s *screen) close() {
 	<-s.done
 	s.model.Close()
 	_ = s.keys.Close()
+	endReplies(s.em)
 	time.Sleep(2 * time.Second) // pending ticks end
 }
 

@@ -3,7 +3,6 @@ package ui
 import (
 	"sandglass/views/names"
 	"sandglass/views/subjects"
-	"sandglass/views/theme"
 )
 
 // hiddenNames are the names that this viewer's screen does not show.
@@ -30,14 +29,6 @@ func (m *Model) hideNames() {
 	subjects.HideNames(m.names.set, m.frame.Snapshot, m.names.of)
 	m.names.of = m.frame.State.Number
 	if m.names.set.Len() != before {
-		m.setTheme(m.frame.Theme.Colours)
-	}
-}
-
-// setTheme makes the theme of a tier of colours, which shows no hidden name.
-func (m *Model) setTheme(c theme.Colours) {
-	m.frame.Theme = theme.New(c, m.viewer.Glyphs)
-	if m.names.set != nil {
-		m.frame.Theme = m.frame.Theme.Showing(m.names.set.Text)
+		m.setTheme()
 	}
 }

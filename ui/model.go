@@ -47,6 +47,7 @@ type Model struct {
 
 	past  pastFilters
 	names hiddenNames
+	looks looks
 	kept  Kept
 	hints hintLine
 	// clockBelow says that the lines above the body have no room for the clock.
@@ -80,7 +81,8 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.frame.Snapshot = views.NewSnapshot(now(m), nil, nil)
 	m.frame.Hidden = m.names.begin(&m.viewer)
-	m.setTheme(theme.ColoursOf(v.ColorProfile))
+	m.looks.colours = theme.ColoursOf(v.ColorProfile)
+	m.setTheme()
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	m.frame.Diagnoses, m.frame.Local = map[views.Question]*runbook.Diagnosis{}, v.Runbook
 	if i := slices.IndexFunc(screens, views.Screen.History); i >= 0 && len(m.unfinished) > 0 {
@@ -116,7 +118,7 @@ type (
 // Init starts waiting for changes and the tick, and asks a terminal behind SSH for synchronized output, which Bubble
 // Tea does not ask there by itself.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.wait(0), tick(m.done), m.diagnose(), m.acting.follow()}
+	cmds := []tea.Cmd{m.wait(0), tick(m.done), m.diagnose(), m.acting.follow(), m.askBackground()}
 	if m.viewer.getenv("SSH_TTY") != "" {
 		cmds = append(cmds, tea.Raw(ansi.RequestModeSynchronizedOutput))
 	}
@@ -159,12 +161,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		if msg.Width != m.width || msg.Height != m.height {
 			m.width, m.height, m.dirty = msg.Width, msg.Height, true
 		}
-	case tea.ColorProfileMsg:
-		if c := theme.ColoursOf(msg.Profile); c != m.frame.Theme.Colours {
-			m.setTheme(c)
-			m.dirty = true
-			return tea.ClearScreen // cells that are there keep their old colours otherwise
-		}
+	case tea.ColorProfileMsg, tea.BackgroundColorMsg:
+		return m.told(msg)
 	case tea.PasteMsg:
 		msg.Content = backend.Clean(strings.Join(strings.Fields(msg.Content), " "), 200).String()
 		return tea.Batch(m.typed(msg), m.goOn())
@@ -261,7 +259,7 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	if c, ok := m.commands[in.Action]; ok {
 		if c.where == anywhere || top == nil || c.where == onSubject && shows {
 			x := &scope{viewer: &m.viewer, feed: m.feed, frame: &m.frame, screen: m.screen(), keymap: m.keymap, from: m.context(), acting: &m.acting,
-				past: &m.past, kept: &m.kept}
+				past: &m.past, kept: &m.kept, colours: m.looks.colours}
 			if shows {
 				x.key = one.subject()
 			} else if c.where == onSubject || in.Action == keys.Runbook {

@@ -61,6 +61,7 @@ type reply struct {
 	Close   bool   // close the overlay that replies
 	Push    overlay
 	View    *View // open it
+	Theme   bool  // the viewer chose another theme
 	Offer   *offer
 	Intent  keys.Intent // for the program, when the stack is as asked
 	Cmd     tea.Cmd
@@ -143,6 +144,10 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	}
 	if r.View != nil {
 		show(m, r.View)
+	}
+	if r.Theme {
+		m.setTheme()
+		cmds = append(cmds, m.askBackground())
 	}
 	if o := r.Offer; o != nil {
 		if _, free := m.stack.top().(subjected); free || len(m.stack) == 0 {

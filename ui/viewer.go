@@ -27,6 +27,8 @@ type Viewer struct {
 	// ColorProfile is what the viewer's terminal can do; Unknown: found out from Environ.
 	ColorProfile colorprofile.Profile
 	Glyphs       theme.Glyphs
+	// Theme is the name of the palette, one of theme.Palettes; empty: the default.
+	Theme string
 	// Permissions are what this viewer may do. Those of its Control are the same.
 	Permissions actions.Permissions
 	// Control is what carries actions out; nil: there is nothing that acts.

@@ -85,6 +85,7 @@ const (
 	SaveLog
 	PageLog // open in $PAGER
 	Time    // show times in local time or in UTC
+	Theme   // Text names the colours
 )
 
 // Intent is an action with its argument.
@@ -264,6 +265,7 @@ func Bindings(screens []ScreenName) []Binding {
 		taking("save", Intent{Action: SaveView}, "keep filter, order, columns and screen as a view: :save NAME"),
 		taking("view", Intent{Action: OpenView}, "open a view of the configuration, or a saved one: :view NAME"),
 		taking("forget", Intent{Action: ForgetView}, "forget a saved view: :forget NAME"),
+		taking("theme", Intent{Action: Theme}, "colours: :theme default, high-contrast, colour-blind or none"),
 		command("doctor", Intent{Action: Doctor}, "try every read route of this row's source"))
 	for _, s := range screens {
 		b = append(b, bind(Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",

@@ -63,6 +63,7 @@ func GlyphsOf(getenv func(string) string) Glyphs {
 type Theme struct {
 	Colours Colours
 	Glyphs  Glyphs
+	Palette Palette
 	styles  [toneCount]lipgloss.Style
 	plain   [toneCount]string // escape sequence that opens a style: tables and lines are drawn with it, cell by cell
 	cursor  [toneCount]string // the same on the row under the cursor
@@ -96,10 +97,16 @@ func (t *Theme) Shown(s string) string {
 // Reset ends whatever Open began.
 const Reset = "\x1b[m"
 
-// New makes the theme of a terminal. True colour looks like 256: palette indexes are correct everywhere, and cheaper.
-func New(c Colours, g Glyphs) *Theme {
-	t := &Theme{Colours: c, Glyphs: g}
-	styles, cursor := stylesOf(c)
+// New makes the standard theme of a terminal whose background is not known. True colour looks like 256: palette indexes are correct everywhere, and cheaper.
+func New(c Colours, g Glyphs) *Theme { return NewWith(c, g, Standard, Unknown) }
+
+// NewWith makes the theme of a terminal with a palette and a background.
+func NewWith(c Colours, g Glyphs, p Palette, b Background) *Theme {
+	if p == Plain {
+		c = NoColours
+	}
+	t := &Theme{Colours: c, Glyphs: g, Palette: p}
+	styles, cursor := stylesOf(c, p, b)
 	t.styles = styles
 	for i := range styles {
 		t.plain[i], t.cursor[i] = opening(styles[i]), opening(cursor[i])
@@ -113,39 +120,6 @@ func New(c Colours, g Glyphs) *Theme {
 		t.sparks = []string{"_", ".", ":", "-", "=", "+", "*", "#"}
 	}
 	return t
-}
-
-// stylesOf are the tones' styles in a tier of colours, and those on the row under the cursor.
-func stylesOf(c Colours) (plain, cursor [toneCount]lipgloss.Style) {
-	none := lipgloss.NewStyle()
-	bold, faint := none.Bold(true), none.Faint(true)
-	fg := func(s lipgloss.Style, index string) lipgloss.Style { return s.Foreground(lipgloss.Color(index)) }
-	every := func(s lipgloss.Style) {
-		for i := range cursor {
-			cursor[i] = s
-		}
-		cursor[Critical], cursor[Bad], cursor[Strong] = s.Bold(true), s.Bold(true), s.Bold(true)
-	}
-	switch c {
-	case NoColours:
-		plain = [toneCount]lipgloss.Style{Dim: faint, Strong: bold, Warn: bold, Bad: bold, Critical: bold.Underline(true), Accent: bold}
-		every(none.Reverse(true))
-	case Sixteen:
-		plain = [toneCount]lipgloss.Style{Dim: faint, Strong: bold, Good: fg(none, "2"), Warn: fg(none, "3"), Bad: fg(none, "1"),
-			Critical: fg(bold, "9"), Accent: fg(bold, "6")}
-		on := none.Background(lipgloss.Color("4"))
-		every(fg(on, "15"))
-		cursor[Warn], cursor[Dim] = fg(on, "11"), fg(on, "7")
-	case TwoFiftySix, TrueColour:
-		// Of middle brightness, so that each is told from a dark background and from a light one: nothing says which it is
-		// that a split reply on a slow line could not spoil.
-		plain = [toneCount]lipgloss.Style{Dim: fg(none, "245"), Strong: bold, Good: fg(none, "65"), Warn: fg(none, "136"), Bad: fg(none, "167"),
-			Critical: fg(bold, "167"), Accent: fg(bold, "32")}
-		on := none.Background(lipgloss.Color("24"))
-		cursor = [toneCount]lipgloss.Style{Normal: fg(on, "255"), Dim: fg(on, "250"), Strong: fg(on.Bold(true), "255"), Good: fg(on, "157"),
-			Warn: fg(on, "222"), Bad: fg(on, "217"), Critical: fg(on.Bold(true), "217"), Accent: fg(on.Bold(true), "255")}
-	}
-	return plain, cursor
 }
 
 // opening is what a style writes before a text.
