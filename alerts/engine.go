@@ -161,6 +161,7 @@ func (ev *evaluation) deltas() {
 			deltas = []fleet.Delta{ev.st.Delta}
 		}
 	}
+	ev.all = ev.all || ev.old.reconsider
 	for _, d := range deltas {
 		for _, k := range d.Changed {
 			ev.changed[k.Kind] = append(ev.changed[k.Kind], k)

@@ -25,16 +25,18 @@ type memory struct {
 	opening  bool              // the start goes on: its transitions are not reported yet
 	unread   bool              // some subjects have not been read since the restart
 	resume   *resume           // set on a memory that was loaded
-	orders   *Orders           // of operators; kept in a file of their own
-	markers  []marker          // changes of the last half hour, oldest first
-	config   string            // digest of the configuration
-	past     map[backend.Key]Past
-	moves    map[backend.Key]Move              // of workspaces and references to another place
-	former   map[string]*former                // loaded: by source, what the process before read
-	proved   map[backend.Key][]backend.Verdict // loaded: what was observed before this process
-	lists    map[string]listMemory             // by source
-	ownLists map[string]bool                   // sources whose list this process has read
-	back     map[string]time.Time              // by source: since when it answers again after an outage, zero while it is out
+	// reconsider: every subject is looked at once, for other thresholds may hold. It is not kept.
+	reconsider bool
+	orders     *Orders  // of operators; kept in a file of their own
+	markers    []marker // changes of the last half hour, oldest first
+	config     string   // digest of the configuration
+	past       map[backend.Key]Past
+	moves      map[backend.Key]Move              // of workspaces and references to another place
+	former     map[string]*former                // loaded: by source, what the process before read
+	proved     map[backend.Key][]backend.Verdict // loaded: what was observed before this process
+	lists      map[string]listMemory             // by source
+	ownLists   map[string]bool                   // sources whose list this process has read
+	back       map[string]time.Time              // by source: since when it answers again after an outage, zero while it is out
 	// bookmarks are where sources of files stand; by source, their times by the wall clock.
 	bookmarks map[string][]backend.Bookmark
 	// templates are the forms of error texts of few listed words.

@@ -387,7 +387,7 @@ func (s *StateStore) Load(now ClockReading) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, fmt.Errorf("alert state: %w", err)
 	}
-	l, err := s.engine.decode(data, now)
+	l, err := s.reads().decode(data, now)
 	if err != nil {
 		return Loaded{}, fmt.Errorf("%s: %w", filepath.Join(s.dir, stateFile), err)
 	}
@@ -400,7 +400,7 @@ func (s *StateStore) Save(b *Board, at ClockReading) (saved bool, err error) {
 	if !s.Locked() {
 		return false, nil
 	}
-	write := func(to io.Writer) error { return b.encode(to, s.engine.environment, at) }
+	write := func(to io.Writer) error { return b.encode(to, s.reads().environment, at) }
 	if err := writeAtomically(filepath.Join(s.dir, stateFile), write); err != nil {
 		return false, fmt.Errorf("alert state: %w", err)
 	}

@@ -165,12 +165,12 @@ func (svc *Service) Observe(st *fleet.State) {
 	svc.evaluating.Lock()
 	defer svc.evaluating.Unlock()
 	svc.mu.Lock()
-	prev, orders := svc.board, svc.orders
+	prev, orders, engine := svc.board, svc.orders, svc.engine
 	if svc.adopted != nil {
 		prev, svc.adopted = svc.adopted, nil
 	}
 	svc.mu.Unlock()
-	board, events := svc.engine.NextWith(prev, withEvents(st, svc.timeline.done()), orders)
+	board, events := engine.NextWith(prev, withEvents(st, svc.timeline.done()), orders)
 	svc.addToTimeline(slices.Concat(st.Events, ends(st), board.ended))
 	svc.publish(st, board, events, &at)
 }

@@ -99,7 +99,7 @@ func (w OrderWriter) Silence(ms Matchers, owner, reason backend.Safe, lasting ti
 // Matching counts the alerts on the Board that matchers match, for a preview.
 func (svc *Service) Matching(ms Matchers) int {
 	_, b := svc.Latest()
-	return b.matching(ms, svc.engine.environment)
+	return b.matching(ms, svc.concludes().environment)
 }
 
 // Expire ends a silence.
@@ -118,7 +118,7 @@ func (svc *Service) Silences() []Silencing {
 	svc.mu.Lock()
 	b, o := svc.board, svc.orders
 	svc.mu.Unlock()
-	return o.list(b, svc.engine.environment, svc.now())
+	return o.list(b, svc.concludes().environment, svc.now())
 }
 
 // Note writes something down on the timeline.
@@ -279,7 +279,7 @@ func (svc *Service) apply() {
 	if board == nil {
 		return
 	}
-	next, events := svc.engine.Apply(board, orders)
+	next, events := svc.concludes().Apply(board, orders)
 	svc.publish(st, next, events, nil)
 }
 

@@ -39,6 +39,7 @@ type Station struct {
 	problem func(error)
 	started bool // the fleet ran, which closes its sources
 	samples bool // figures are read as soon as a machine runs
+	reloads *reloads
 }
 
 // StationOptions say what a Station is opened for.
@@ -66,7 +67,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	if s.problem == nil {
 		s.problem = func(error) {}
 	}
-	engine := alerts.NewEngine(conditions, o.Config.Environment, alerts.WithConfiguration(o.Config.File, o.Config.Digest))
+	engine := engineOf(o.Config, conditions)
 	if !o.Stateless {
 		s.remember(o.StateDir, engine)
 		s.shareClaims()
@@ -81,6 +82,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 		s.Fleet.Learn(backend.Proof{Sandbox: k, Verdicts: vs, Kept: true})
 	}
 	s.Feed = NewActionFeed(s.Fleet, s.Alerts)
+	s.reloads = newReloads(s)
 	if o.Looks {
 		return s, nil
 	}

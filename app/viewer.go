@@ -38,19 +38,13 @@ func (s *Station) View(ctx context.Context, operator *actions.Operator, v ui.Vie
 func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Viewer, t ui.Terminal) error {
 	who := func() audit.Who { return operator.Who(backend.Safe{}) }
 	v.ID, v.Control, v.Permissions = operator.ID(), operator, operator.Permissions()
-	v.Environment, v.Production, v.Runbook = s.Config.Environment, s.Config.Production, LocalRunbook(s.Rules, s.Config)
+	v.Environment, v.Production = s.Config.Environment, s.Config.Production
 	v.Examine, v.Logs = s.examine, s.logs(t.In == os.Stdin)
 	if s.app.Sent != nil {
 		v.Sent = s.app.Sent.Newest
 	}
-	v.Keys, v.LocalTime, v.Theme = s.Config.Keys, s.Config.LocalTime, s.Config.UI.Theme
-	for _, x := range s.Config.Views {
-		v.Views = append(v.Views, viewOf(x))
-	}
+	v.Settings, v.Reload = s.reloads.viewer()
 	s.keepFor(&v)
-	if s.Config.Bell != "off" {
-		v.Bell = alerts.Severity(s.Config.Bell)
-	}
 	if s.Journal != nil && !s.ReadOnly {
 		v.Bundle = func(ctx context.Context, k backend.Key) (string, error) {
 			saved, err := s.SaveEvidence(ctx, who(), k, "")

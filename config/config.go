@@ -69,6 +69,7 @@ type Config struct {
 	Digest string
 
 	rules map[string]*options
+	parts []part
 }
 
 // Source is one [[source]] of the file.
@@ -153,6 +154,7 @@ func Parse(data []byte, name string, known Catalog) (*Config, error) {
 		return nil, errs.orNil() // what follows a syntax error is not what was meant
 	}
 	p := &parser{file: f, known: known, errs: errs, config: &Config{File: name, Digest: digest(f.data), rules: make(map[string]*options)}}
+	p.config.parts = partsOf(root)
 	p.general(root)
 	p.actions(root) // sources name them
 	p.sources(root)

@@ -77,7 +77,7 @@ func TestTheBellReachesTheTerminal(t *testing.T) {
 	for from, want := range map[alerts.Severity]bool{"": false, alerts.SeverityCritical: true} {
 		state, board := incident(now)
 		feed := newFeed(state, &alerts.Board{})
-		m := New(Viewer{Name: "mara", Size: Size{80, 24}, Bell: from, Now: func() time.Time { return now }}, feed)
+		m := New(Viewer{Name: "mara", Size: Size{80, 24}, Settings: Settings{Bell: from}, Now: func() time.Time { return now }}, feed)
 		m.Update(changedMsg{})
 		feed.set(state, board)
 		m.refresh()

@@ -62,6 +62,7 @@ func commands() map[keys.Action]command {
 		keys.OpenView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.openView(in.Text) }},
 		keys.ForgetView:    {anywhere, func(x *scope, in keys.Intent) reply { return x.forgetView(in.Text) }},
 		keys.Time:          {anywhere, func(x *scope, in keys.Intent) reply { return x.setTime(in.Text) }},
+		keys.Reload:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.reload() }},
 		keys.Theme:         {anywhere, func(x *scope, in keys.Intent) reply { return x.chooseTheme(in.Text) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},

@@ -128,10 +128,10 @@ func TestDiagnosesAreNotAskedTwice(t *testing.T) {
 func TestSiteText(t *testing.T) {
 	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
 	m := New(Viewer{Name: "mara", Environment: "x", Size: Size{100, 200}, ColorProfile: colorprofile.ASCII, Now: func() time.Time { return now },
-		Runbook: map[string]runbook.Local{
+		Settings: Settings{Runbook: map[string]runbook.Local{
 			"source-down":    {Text: "Call the network team.", Links: []runbook.Link{{URL: "https://wiki.example/net"}}},
 			"eviction-storm": {Text: "The quota is raised by ops."},
-		}}, newFeed(incident(now)))
+		}}}, newFeed(incident(now)))
 	defer m.Close()
 	page := func(rule string) string {
 		m.stack = nil

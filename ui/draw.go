@@ -72,6 +72,7 @@ func surroundings(m *Model, w, h int) (top, foot []string) {
 		top = append(top, kit.Rule(m.frame.Theme, w))
 	}
 	top = append(top, unfinished(w, &m.frame, m.unfinished)...)
+	top = append(top, notReloaded(w, h, &m.frame, m.reloading.problem)...)
 	_, typing := m.stack.top().(prompter)
 	if h < footerAlways && h <= need+1 && !typing {
 		return top, nil

@@ -73,7 +73,7 @@ func openViewer(t *testing.T, feed Feed, l look, change func(*Viewer)) *screen {
 		may = *l.may
 	}
 	v := Viewer{Permissions: may, Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
-		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken, Keys: l.keys, Logs: l.logs}
+		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Examine: l.examine, Unfinished: l.broken, Settings: Settings{Keys: l.keys}, Logs: l.logs}
 	change(&v)
 	s.model = New(v, feed)
 	go func() { _, _ = io.Copy(io.Discard, s.em) }() // what the terminal replies

@@ -48,8 +48,10 @@ type Model struct {
 	past  pastFilters
 	names hiddenNames
 	looks looks
-	kept  Kept
-	hints hintLine
+	// reloading is about the configuration's file.
+	reloading reloading
+	kept      Kept
+	hints     hintLine
 	// clockBelow says that the lines above the body have no room for the clock.
 	clockBelow bool
 
@@ -74,9 +76,10 @@ func New(v Viewer, feed Feed) *Model { return newModel(v, feed, screens()) }
 
 func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true, screens: screens,
-		keymap: keys.NewMap(keys.Rebind(keys.Bindings(screenNames(screens)), v.Keys)), commands: commands(), kept: v.Kept, done: make(chan struct{}), unfinished: v.Unfinished}
+		commands: commands(), kept: v.Kept, done: make(chan struct{}), unfinished: v.Unfinished}
 	m.acting = newActing(&m.viewer, m.done)
-	m.acting.keymap, m.frame.Keys = m.keymap, m.keymap
+	m.reloading.configured = v.Settings
+	m.bind()
 	m.spin = newSpin(v.Glyphs)
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.frame.Snapshot = views.NewSnapshot(now(m), nil, nil)
@@ -143,7 +146,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.wait(m.pause()), m.diagnose(), m.ring())
 	case tickMsg:
 		m.onTick()
-		return tea.Batch(tick(m.done), m.diagnose())
+		return tea.Batch(tick(m.done), m.diagnose(), m.lookAtFile())
+	case reloadedMsg:
+		return m.reloaded(msg)
 	case diagnosedMsg:
 		return m.diagnosed(msg)
 	case addressed:
@@ -273,7 +278,7 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		return m.meaningless()
 	}
 	if in.Action == keys.Back {
-		m.unfinished = nil // seen
+		m.unfinished, m.reloading.problem = nil, nil // seen
 		if m.acting.drop() {
 			m.remark("the plan was dropped")
 			return nil

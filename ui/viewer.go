@@ -10,7 +10,6 @@ import (
 
 	"sandglass/actions"
 	"sandglass/alerts"
-	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views/theme"
@@ -27,8 +26,6 @@ type Viewer struct {
 	// ColorProfile is what the viewer's terminal can do; Unknown: found out from Environ.
 	ColorProfile colorprofile.Profile
 	Glyphs       theme.Glyphs
-	// Theme is the name of the palette, one of theme.Palettes; empty: the default.
-	Theme string
 	// Permissions are what this viewer may do. Those of its Control are the same.
 	Permissions actions.Permissions
 	// Control is what carries actions out; nil: there is nothing that acts.
@@ -43,11 +40,11 @@ type Viewer struct {
 	Examine Examine
 	// Logs is how logs are read.
 	Logs Logs
-	// Keys are other keys for what the table binds, by place and name.
-	Keys map[string]map[string][]string
-	// Views are those of the configuration; Kept is what former runs kept.
-	Views []View
-	Kept  Kept
+	// Settings are those of the configuration; Reload reads it again, nil: there is no file.
+	Settings
+	Reload Reload
+	// Kept is what former runs kept.
+	Kept Kept
 	// Keep changes what is kept on disk, as the newest file has it; nil: there is no place for it.
 	Keep func(change func(*Kept)) error
 	// Reopens says that the console begins where the one before was left, and keeps where it is left itself.
@@ -57,18 +54,13 @@ type Viewer struct {
 	// Environment names what is watched; Production says that it is precious.
 	Environment string
 	Production  bool
-	// Bell is the severity from which a new alert rings the terminal's bell; empty: never.
-	Bell alerts.Severity
 	// CanSuspend says that a shell is there to come back to; without one ctrl+z would hang for ever.
 	CanSuspend bool
 	// HideNames shows hashes instead of the names of subjects, for a screen that others see; it is what the hashes are made with,
 	// at least 16 random bytes. Empty: names are shown.
 	HideNames []byte
-	// Runbook is what the operators of this site add to the runbook, by rule and by page.
-	Runbook map[string]runbook.Local
-	// Zone is the viewer's time zone; nil: not known. LocalTime shows times in it, else in UTC.
-	Zone      *time.Location
-	LocalTime bool
+	// Zone is the viewer's time zone; nil: not known.
+	Zone *time.Location
 	// Now reads the clock. Required.
 	Now func() time.Time
 }

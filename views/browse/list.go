@@ -305,7 +305,7 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink,
 		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Acknowledge, keys.Unacknowledge, keys.Silence,
 		keys.SilenceList, keys.Differs, keys.Expire, keys.Act, keys.Verbs, keys.Arm, keys.Disarm, keys.ShowRun, keys.NextWave, keys.Bundle, keys.Accept,
-		keys.Cancel, keys.Complete, keys.LeaveEmpty, keys.CopyOf, keys.Jump, keys.SaveView, keys.OpenView, keys.ForgetView, keys.Time, keys.Theme:
+		keys.Cancel, keys.Complete, keys.LeaveEmpty, keys.CopyOf, keys.Jump, keys.SaveView, keys.OpenView, keys.ForgetView, keys.Time, keys.Theme, keys.Reload:
 	}
 	return views.Outcome{}
 }

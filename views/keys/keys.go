@@ -86,6 +86,7 @@ const (
 	PageLog // open in $PAGER
 	Time    // show times in local time or in UTC
 	Theme   // Text names the colours
+	Reload  // read the configuration again
 )
 
 // Intent is an action with its argument.
@@ -266,6 +267,7 @@ func Bindings(screens []ScreenName) []Binding {
 		taking("view", Intent{Action: OpenView}, "open a view of the configuration, or a saved one: :view NAME"),
 		taking("forget", Intent{Action: ForgetView}, "forget a saved view: :forget NAME"),
 		taking("theme", Intent{Action: Theme}, "colours: :theme default, high-contrast, colour-blind or none"),
+		command("reload", Intent{Action: Reload}, "read the configuration again: [ui], [keys], [[view]], [rules], time, bell"),
 		command("doctor", Intent{Action: Doctor}, "try every read route of this row's source"))
 	for _, s := range screens {
 		b = append(b, bind(Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",
