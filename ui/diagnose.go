@@ -19,12 +19,16 @@ import (
 const (
 	diagnoseEvery = 2 * time.Second // one question is not asked again before this
 	maxDiagnoses  = 50              // answers that are kept
+	slowDiagnosis = 20 * time.Millisecond
+	restsFor      = 150 * time.Millisecond // after a slow diagnosis the reader stays so long at something before the next begins
 )
 
 // diagnoser knows which answers there are and how old they are.
 type diagnoser struct {
-	asked map[views.Question]asked
-	busy  bool
+	asked            map[views.Question]asked
+	busy             bool
+	slow             bool           // the newest diagnosis took long
+	passing, settled views.Question // what the reader came to just now, and what was long enough in sight
 }
 
 type asked struct {
@@ -36,7 +40,11 @@ type asked struct {
 type diagnosedMsg struct {
 	question views.Question
 	answer   *runbook.Diagnosis
+	took     time.Duration
 }
+
+// restedMsg says that restsFor has passed since the reader came to something.
+type restedMsg views.Question
 
 // History is what a Feed may know of the past besides: the newest n events of this and earlier States, newest first.
 type History interface {
@@ -56,6 +64,9 @@ func (m *Model) diagnose() tea.Cmd {
 	if known && (last.number == m.state.Number || m.frame.Now.Sub(last.at) < diagnoseEvery) {
 		return nil
 	}
+	if m.diagnoser.slow && q != m.diagnoser.settled {
+		return m.rests(q)
+	}
 	if len(m.diagnoser.asked) >= maxDiagnoses {
 		clear(m.diagnoser.asked)
 		clear(m.frame.Diagnoses)
@@ -64,9 +75,27 @@ func (m *Model) diagnose() tea.Cmd {
 	m.diagnoser.asked[q] = asked{m.state.Number, m.frame.Now}
 	state, board, feed := m.state, m.frame.Board, m.feed
 	return func() tea.Msg {
+		began := time.Now()
 		d := answer(q, state, board, feed)
-		return diagnosedMsg{q, &d}
+		return diagnosedMsg{q, &d, time.Since(began)}
 	}
+}
+
+// rests waits until the reader stays at something: a cursor that is on its way passes many rows.
+func (m *Model) rests(q views.Question) tea.Cmd {
+	if q == m.diagnoser.passing {
+		return nil // its time runs
+	}
+	m.diagnoser.passing = q
+	return tea.Tick(restsFor, func(time.Time) tea.Msg { return restedMsg(q) })
+}
+
+func (m *Model) rested(q views.Question) tea.Cmd {
+	if q != m.diagnoser.passing {
+		return nil // the reader went on
+	}
+	m.diagnoser.settled, m.diagnoser.passing = q, views.Question{}
+	return m.diagnose()
 }
 
 func answer(q views.Question, state *fleet.State, board *alerts.Board, feed Feed) runbook.Diagnosis {
@@ -80,7 +109,7 @@ func answer(q views.Question, state *fleet.State, board *alerts.Board, feed Feed
 
 // diagnosed takes an answer, and asks what the reader wants by now.
 func (m *Model) diagnosed(msg diagnosedMsg) tea.Cmd {
-	m.diagnoser.busy = false
+	m.diagnoser.busy, m.diagnoser.slow = false, msg.took > slowDiagnosis
 	m.frame.Diagnoses[msg.question] = msg.answer
 	m.dirty = true
 	return m.diagnose()

@@ -46,6 +46,7 @@ func drain(m *Model, cmd tea.Cmd) (answers int) {
 			answers += drain(m, c)
 		}
 	case diagnosedMsg:
+		msg.took = 0 // however busy the machine is
 		_, next := m.Update(msg)
 		answers += 1 + drain(m, next)
 	}
@@ -175,5 +176,32 @@ func TestAlertsAreAskedAboutWhatTheyAreAbout(t *testing.T) {
 		if _, ok := subjects.Asked(a); ok && (a.State == alerts.StateEnded || a.Runbook == "") {
 			t.Errorf("%s is asked about", a.ID)
 		}
+	}
+}
+
+// Where a diagnosis takes long, a cursor that is on its way starts none: the row on which it rests is diagnosed.
+func TestASlowDiagnosisWaitsForTheCursorToRest(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
+	m, feed := watched(&now, 300)
+	defer m.Close()
+	first, _ := m.question()
+	m.Update(diagnosedMsg{first, &runbook.Diagnosis{}, slowDiagnosis + 1})
+	m.Update(tea.KeyPressMsg{Code: tea.KeyDown})
+	passed, _ := m.question()
+	m.Update(tea.KeyPressMsg{Code: tea.KeyDown})
+	last, _ := m.question()
+	if passed == last || passed == first {
+		t.Fatal("the cursor does not move")
+	}
+	_, none := m.Update(restedMsg(passed))
+	if feed.reads += drain(m, none); feed.reads != 0 {
+		t.Fatal("a row that the cursor left is diagnosed")
+	}
+	if m.diagnose() != nil {
+		t.Error("two timers run for one row")
+	}
+	_, cmd := m.Update(restedMsg(last))
+	if n := drain(m, cmd); n != 1 || m.frame.Diagnoses[last] == nil || m.frame.Diagnoses[passed] != nil {
+		t.Errorf("%d answers after the cursor rests", n)
 	}
 }

@@ -151,6 +151,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return m.reloaded(msg)
 	case diagnosedMsg:
 		return m.diagnosed(msg)
+	case restedMsg:
+		return m.rested(views.Question(msg))
 	case addressed:
 		return m.deliver(msg)
 	case stepMsg:

@@ -25,6 +25,7 @@ type Snapshot struct {
 	failing map[backend.Key]bool           // workspaces of which a firing alert says that they fail
 	past    map[backend.Key]*backend.Event // Events by key
 	shared  map[backend.Key]*fleet.SharedStorage
+	evicted map[string][]backend.Key // workspaces that are evicted, by source
 	grouped *outages
 }
 
@@ -45,6 +46,9 @@ func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) 
 	n.Events, n.Hidden = c.Events, c.Hidden
 	if board == c.Board {
 		n.naming, n.failing, n.grouped = c.naming, c.failing, c.grouped
+	}
+	if state == c.State {
+		n.shared, n.evicted = c.shared, c.evicted
 	}
 	return n
 }
@@ -109,6 +113,19 @@ func (c *Snapshot) SharedStorage(k backend.Key) *fleet.SharedStorage {
 		}
 	}
 	return c.shared[k]
+}
+
+// Evicted are the workspaces of a source whose registry says that they are evicted, in key order.
+func (c *Snapshot) Evicted(source string) []backend.Key {
+	if c.evicted == nil {
+		c.evicted = map[string][]backend.Key{}
+		for w := range c.State.Workspaces.All() {
+			if w.Class == backend.ClassEvicted {
+				c.evicted[w.Key.Source] = append(c.evicted[w.Key.Source], w.Key)
+			}
+		}
+	}
+	return c.evicted[source]
 }
 
 // Event finds one of Events by its key; nil when it is no longer kept.

@@ -117,20 +117,34 @@ func (t Table[T, P]) with(rows []P, gone map[backend.Key]bool) Table[T, P] {
 	return Table[T, P]{rows: append(out, rest.rows...)}
 }
 
-// sortRows sorts by key without touching the caller's slice; of two rows with one key the later wins.
+// sortRows sorts by key without touching the caller's slice; of two rows with one key the later wins. The order that an
+// earlier list had is tried first; the order of this one is returned, nil where it was sorted already.
 func sortRows[T any, P interface {
 	*T
 	backend.Entity
-}](rows []P) []P {
+}](rows []P, last []int32) (sorted []P, order []int32) {
 	compare := func(a, b P) int { return a.EntityMeta().Key.Compare(b.EntityMeta().Key) }
-	ascending := true
-	for i := 1; i < len(rows) && ascending; i++ {
-		ascending = compare(rows[i-1], rows[i]) < 0
+	ascending := func(rows []P) bool {
+		for i := 1; i < len(rows); i++ {
+			if compare(rows[i-1], rows[i]) >= 0 {
+				return false
+			}
+		}
+		return true
 	}
-	if ascending {
-		return rows
+	if ascending(rows) {
+		return rows, nil
 	}
-	order := stable.Order(len(rows), func(a, b int) int { return compare(rows[a], rows[b]) })
+	if len(last) == len(rows) {
+		out := make([]P, len(rows))
+		for to, from := range last {
+			out[to] = rows[from]
+		}
+		if ascending(out) {
+			return out, last
+		}
+	}
+	order = stable.Order(len(rows), func(a, b int) int { return compare(rows[a], rows[b]) })
 	out := make([]P, 0, len(rows))
 	for i := range rows {
 		at := i
@@ -143,5 +157,5 @@ func sortRows[T any, P interface {
 		}
 		out = append(out, rows[at])
 	}
-	return out
+	return out, order
 }

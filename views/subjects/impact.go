@@ -304,10 +304,8 @@ func inBoth(list []*alerts.Alert, all int, c *views.Snapshot) string {
 // evictedOf are the evicted workspaces of a source that are listed, by its entries or by an alert, and whether they are proved.
 func evictedOf(source string, c *views.Snapshot) (list map[backend.Key]bool, proved bool) {
 	list, proved = map[backend.Key]bool{}, true
-	for w := range c.State.Workspaces.All() {
-		if w.Key.Source == source && w.Class == backend.ClassEvicted {
-			list[w.Key] = true
-		}
+	for _, k := range c.Evicted(source) {
+		list[k] = true
 	}
 	for _, x := range c.Board.Alerts {
 		if x.Rule != "eviction-storm" || x.Source != source || x.State == alerts.StateEnded {
@@ -338,20 +336,11 @@ func evictedOn(source string, c *views.Snapshot) (n int, proved bool) {
 
 // unseen counts what is not seen of sources that do not answer. Whether the agents work is another question.
 func unseen(a *alerts.Alert, c *views.Snapshot) string {
-	n, kind := 0, backend.Kind("")
-	count := func(k backend.Key) {
-		if k.Source == a.Source {
-			n++
-			kind = k.Kind
-		}
-	}
-	for w := range c.State.Workspaces.All() {
-		count(w.Key)
-	}
+	kind := backend.KindWorkspace
+	n := c.State.CountOf(kind, a.Source)
 	if n == 0 {
-		for b := range c.State.Sandboxes.All() {
-			count(b.Key)
-		}
+		kind = backend.KindSandbox
+		n = c.State.CountOf(kind, a.Source)
 	}
 	if n == 0 {
 		return "only the view: its agents may still work"

@@ -289,8 +289,11 @@ func ownerOf(k backend.Key, st *fleet.State) string {
 	case st.Session(k) == nil:
 		return ""
 	}
-	for x := range st.Sessions.All() {
-		if x.Key.ID == session && (box != nil || x.Key.Source == k.Source) && !x.Tenant.IsEmpty() {
+	for _, h := range st.Sources {
+		if box == nil && h.Key.Source != k.Source {
+			continue
+		}
+		if x := st.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: session}); x != nil && !x.Tenant.IsEmpty() {
 			return s + "; tenant " + x.Tenant.String()
 		}
 	}
