@@ -29,8 +29,9 @@ const (
 // checker looks at what containers are inside, beside the polls and without side effects.
 type checker struct {
 	host  workdir.Host
-	roots *wire.Sweep // working directories, and main processes of this machine
-	tops  *wire.Sweep // main processes of another machine
+	roots *wire.Sweep   // working directories, and main processes of this machine
+	tops  *wire.Sweep   // main processes of another machine
+	first time.Duration // how long the first poll's checks may take
 
 	// What follows is guarded by Source.mu.
 	running bool
@@ -70,7 +71,7 @@ func newChecker(o Options, deps backend.Deps, every time.Duration) *checker {
 		limits.Every, limits.Gap = o.FrozenAfter.Std(), o.FrozenAfter.Std()/2
 	}
 	tops := wire.SweepLimits{Every: topEvery, Gap: o.FrozenAfter.Std() / 2, Period: every, PerSecond: float64(o.FrozenLooks) / 60, Hold: topEvery, AtOnce: 1}
-	return &checker{host: workdir.Host{Proc: "/proc", Passive: true}, refused: map[string]time.Time{}, states: map[backend.ID]workdir.State{},
+	return &checker{first: 2 * firstPatience, host: workdir.Host{Proc: "/proc", Passive: true}, refused: map[string]time.Time{}, states: map[backend.ID]workdir.State{},
 		roots: wire.NewSweep(limits, deps.Now, rand.Float64), tops: wire.NewSweep(tops, deps.Now, rand.Float64)} // #nosec G404 -- spreads work
 }
 
@@ -121,7 +122,7 @@ func (p *poll) startChecks(first bool) {
 	check := func(ctx context.Context, id backend.ID) checkResult { return s.look(ctx, p.eng, jobs.of[id]) }
 	if first && !p.waits {
 		quick := *p
-		ctx, cancel := context.WithTimeout(p.ctx, 2*firstPatience)
+		ctx, cancel := context.WithTimeout(p.ctx, s.check.first)
 		defer cancel()
 		quick.ctx = ctx
 		quick.checkNow(roots, check, func(r checkResult) {
