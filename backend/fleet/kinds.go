@@ -23,7 +23,7 @@ var kinds = [...]entityKind{
 type entityKind struct {
 	kind    backend.Kind
 	rows    func(*State) Rows
-	sort    func(r *backend.Reading, last []int32) []int32
+	sort    func(*backend.Reading)
 	add     func(*backend.Reading, backend.Entity)
 	put     func(*State, []backend.Entity) // those of its kind
 	staging func() staging
@@ -36,11 +36,8 @@ func newKind[T any, P interface {
 	return entityKind{
 		kind: kind,
 		rows: func(s *State) Rows { return of(s) },
-		sort: func(r *backend.Reading, last []int32) (order []int32) {
-			*in(r), order = sortRows(*in(r), last)
-			return order
-		},
-		add: func(r *backend.Reading, e backend.Entity) { *in(r) = append(*in(r), e.(P)) },
+		sort: func(r *backend.Reading) { *in(r) = sortRows(*in(r)) },
+		add:  func(r *backend.Reading, e backend.Entity) { *in(r) = append(*in(r), e.(P)) },
 		put: func(s *State, all []backend.Entity) {
 			var rows []P
 			for _, e := range all {
@@ -115,6 +112,6 @@ func Add(r *backend.Reading, e backend.Entity) {
 // that the one goroutine that builds States need not.
 func sortReading(r *backend.Reading) {
 	for i := range kinds {
-		kinds[i].sort(r, nil)
+		kinds[i].sort(r)
 	}
 }

@@ -18,13 +18,12 @@ const maxDelay = 60 * time.Second
 
 // poller polls one source at its own pace.
 type poller struct {
-	src    backend.Source
-	cfg    backend.SourceConfig
-	opt    Options
-	back   *backoff.ExponentialBackOff
-	poke   chan struct{} // one slot: the source itself says that something changed
-	told   atomic.Bool   // log lines told something since the newest poll began
-	orders orders
+	src  backend.Source
+	cfg  backend.SourceConfig
+	opt  Options
+	back *backoff.ExponentialBackOff
+	poke chan struct{} // one slot: the source itself says that something changed
+	told atomic.Bool   // log lines told something since the newest poll began
 
 	mu       sync.Mutex
 	failures int       // polls that failed since the last one that did not
@@ -198,7 +197,7 @@ func (p *poller) signed(r backend.Reading) *backend.Reading {
 	if r.At.IsZero() {
 		r.At = p.opt.Now()
 	}
-	p.orders.sort(&r)
+	sortReading(&r)
 	return &r
 }
 
@@ -208,26 +207,4 @@ func (p *poller) close() {
 			_ = c.Close()
 		}
 	})
-}
-
-// orders are the orders of the newest lists of a source. Most sources give their rows in the same places each time, and a
-// list of 100,000 takes long to sort. A value is safe for use by several goroutines.
-type orders struct {
-	mu   sync.Mutex
-	last [len(kinds)][]int32
-}
-
-// sort does what sortReading does.
-func (o *orders) sort(r *backend.Reading) {
-	o.mu.Lock()
-	last := o.last
-	o.mu.Unlock()
-	for i := range kinds {
-		if order := kinds[i].sort(r, last[i]); order != nil {
-			last[i] = order
-		}
-	}
-	o.mu.Lock()
-	o.last = last
-	o.mu.Unlock()
 }

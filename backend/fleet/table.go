@@ -117,34 +117,20 @@ func (t Table[T, P]) with(rows []P, gone map[backend.Key]bool) Table[T, P] {
 	return Table[T, P]{rows: append(out, rest.rows...)}
 }
 
-// sortRows sorts by key without touching the caller's slice; of two rows with one key the later wins. The order that an
-// earlier list had is tried first; the order of this one is returned, nil where it was sorted already.
+// sortRows sorts by key without touching the caller's slice; of two rows with one key the later wins.
 func sortRows[T any, P interface {
 	*T
 	backend.Entity
-}](rows []P, last []int32) (sorted []P, order []int32) {
+}](rows []P) []P {
 	compare := func(a, b P) int { return a.EntityMeta().Key.Compare(b.EntityMeta().Key) }
-	ascending := func(rows []P) bool {
-		for i := 1; i < len(rows); i++ {
-			if compare(rows[i-1], rows[i]) >= 0 {
-				return false
-			}
-		}
-		return true
+	ascending := true
+	for i := 1; i < len(rows) && ascending; i++ {
+		ascending = compare(rows[i-1], rows[i]) < 0
 	}
-	if ascending(rows) {
-		return rows, nil
+	if ascending {
+		return rows
 	}
-	if len(last) == len(rows) {
-		out := make([]P, len(rows))
-		for to, from := range last {
-			out[to] = rows[from]
-		}
-		if ascending(out) {
-			return out, last
-		}
-	}
-	order = stable.Order(len(rows), func(a, b int) int { return compare(rows[a], rows[b]) })
+	order := stable.Order(len(rows), func(a, b int) int { return compare(rows[a], rows[b]) })
 	out := make([]P, 0, len(rows))
 	for i := range rows {
 		at := i
@@ -157,5 +143,5 @@ func sortRows[T any, P interface {
 		}
 		out = append(out, rows[at])
 	}
-	return out, order
+	return out
 }
