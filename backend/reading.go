@@ -64,6 +64,9 @@ type Reading struct {
 	Exposed Safe `json:"exposed,omitzero"`
 	// Refuses is why no action through the source can be tried; empty: that is not known beforehand.
 	Refuses Safe `json:"refuses,omitzero"`
+	// OtherIDs says that its sandboxes are listed under other ids than references name: what they name need not be there, and what is
+	// not listed need not be gone.
+	OtherIDs bool `json:"other_ids,omitempty"`
 	// WorkspacesUnknown says that the source cannot tell whether its workspaces exist or work.
 	WorkspacesUnknown bool `json:"workspaces_unknown,omitempty"`
 	// Registry is what the health routes of the source answer as a whole; empty for sources without such routes.

@@ -14,7 +14,7 @@ var sandboxKind = SubjectKind{
 	Copy: copyOf[Sandbox], Tells: true,
 	InUse: func(e Entity) bool {
 		b := e.(*Sandbox)
-		return b.IsSandbox && b.Class != SandboxExited && b.Class != SandboxDead && b.Class != SandboxRemoving
+		return b.IsSandbox && !(b.Unlisted && b.NamedBy == NamedByRef) && b.Class != SandboxExited && b.Class != SandboxDead && b.Class != SandboxRemoving
 	},
 }
 
@@ -92,9 +92,12 @@ type CloudFacts struct {
 	ObjectClass Safe `json:"object_class,omitzero"`
 	Script      Safe `json:"script,omitzero"`
 	Container   ID   `json:"container,omitzero"`
-	// BridgeID is the id under which a bridge Worker knows it; Unattributed says that nothing names that id.
-	BridgeID     ID   `json:"bridge_id,omitzero"`
-	Unattributed bool `json:"unattributed,omitempty"`
+	// BridgeID is the id under which a bridge Worker knows it, and NamedBy who says so; Unattributed says that nothing names that id.
+	// Unlisted says that no list of its platform has it: it is named, and need not exist.
+	BridgeID     ID      `json:"bridge_id,omitzero"`
+	NamedBy      NamedBy `json:"named_by,omitempty"`
+	Unattributed bool    `json:"unattributed,omitempty"`
+	Unlisted     bool    `json:"unlisted,omitempty"`
 	// FreshAt is when it was seen to start again on an empty disk, zero: it was not.
 	FreshAt time.Time `json:"fresh_at,omitzero"`
 	// Power is the platform's word for whether it runs or sleeps, where that is another word than its status; empty: not told.
@@ -117,6 +120,16 @@ type CloudFacts struct {
 	Snapshots   []Snapshot `json:"snapshots,omitempty"`
 	SnapshotsAt time.Time  `json:"snapshots_at,omitzero"`
 }
+
+// NamedBy is who names the id under which a bridge knows a sandbox.
+type NamedBy string
+
+// Those who name it.
+const (
+	NamedByRoutes NamedBy = "operator routes"
+	NamedByConfig NamedBy = "configuration"
+	NamedByRef    NamedBy = "reference"
+)
 
 // ExitText is an exit code with what it says where a signal ended the process.
 func ExitText(code int) Safe {

@@ -52,6 +52,16 @@ type Listener interface {
 	Listen([]Report)
 }
 
+// Referred is a source some of whose subjects only references of other sources name.
+type Referred interface {
+	// TakesRefs reports whether it looks for names in references.
+	TakesRefs() bool
+	// Refer hands over the references that a reading of another source brought. whole says that they are all of that source, alone
+	// that no other source takes references. It reports whether they name a subject that none named before. It is cheap and safe to
+	// call at any time.
+	Refer(from string, refs []*Ref, whole, alone bool) (news bool)
+}
+
 // Claims are what all processes of a state directory together do rarely, and what they found by it.
 type Claims interface {
 	// Claim reports whether something is due, and notes that it is done now. Where it is not, last is when it was done.

@@ -1,6 +1,10 @@
 package test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +22,7 @@ func TestTheWorkspaceThatWentAway(t *testing.T) {
 	for name, change := range map[string]func(string) string{
 		"with operator routes":    func(config string) string { return config },
 		"without operator routes": func(config string) string { return strings.Replace(config, "ops_prefix = \"/ops\"\n", "", 1) },
+		"by references alone":     func(config string) string { return namedByStates(t, config, ids) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,6 +43,38 @@ func TestTheWorkspaceThatWentAway(t *testing.T) {
 			w.run(0, `(?s)\AOK`, "check")
 		})
 	}
+}
+
+// namedByStates is a configuration in which saved states of agents name the sandboxes of the bridge, and nothing else does.
+func namedByStates(t *testing.T, config string, ids []string) string {
+	t.Helper()
+	dir := t.TempDir()
+	bridge := regexp.MustCompile(`(?m)^bridge_url = "(.*)"$`).FindStringSubmatch(config)
+	if bridge == nil {
+		t.Fatal("the demo has no bridge")
+	}
+	for i, id := range ids {
+		state := fmt.Sprintf(`{"$schemaVersion":"1.17","sandbox":{"backend_id":"cloudflare","session_state":{"type":"cloudflare","session_id":"s%d","worker_url":%q,"sandbox_id":%q,
+			"snapshot":{"type":"noop","id":"x"},"manifest":{"version":1,"root":"/workspace","entries":{}},"exposed_ports":[]}}}`, i, bridge[1]+"/", id)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%d.json", i)), []byte(state), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config = regexp.MustCompile(`(?m)^(ops_prefix|sandboxes) = .*\n`).ReplaceAllString(config, "")
+	return config + fmt.Sprintf("\n[[source]]\nid = \"agent-states\"\nkind = \"refs\"\nlayout = \"agent-sdk\"\nfiles = [%q]\n", filepath.ToSlash(filepath.Join(dir, "*.json")))
+}
+
+// TestASandboxThatOnlyAReferenceNames: its page says by which, the inventory does not take that for a proof that it is there, and a check of
+// the references neither.
+func TestASandboxThatOnlyAReferenceNames(t *testing.T) {
+	t.Parallel()
+	ids := cloudflare.BridgeIDs()
+	began := time.Now()
+	w := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "workspace-missing", Start: began.Add(-2 * time.Minute),
+		Clock: func() time.Duration { return time.Since(began) + 2*time.Minute }}, func(config string) string { return namedByStates(t, config, ids) })
+	w.run(0, `(?s)the platform does not list it.*known by +reference s1/\S+ of agent-states`, "why", ids[1])
+	w.run(3, `unknown +s1 +`+ids[1]+`  \(cloudflare has no list that it would be in: only its name is known, from a reference\)`, "refs", "check", "--reads", "1..3")
+	w.run(0, `(?s)a new, empty container, which is billed.*known from a reference alone`, "destroy", ids[1])
 }
 
 // TestASharedSandbox: the log names the command that removed the directory of two agents, so that their lines alone fire, as one alert.

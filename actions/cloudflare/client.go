@@ -28,6 +28,7 @@ type operation func(c *client, ctx context.Context, t actions.Target, id string)
 // effect performs one verb during one run.
 type effect struct {
 	client *client
+	verb   actions.Verb
 	do     operation
 }
 
@@ -40,11 +41,15 @@ func (e *effect) Close() error { return e.client.actor.Close() }
 // Do looks which bridge it is and whether the sandbox runs as far as that can be told without starting it, and acts.
 func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (actions.Done, error) {
 	c, id := e.client, fact(t, factBridge)
-	if err := c.fits(ctx); err != nil {
+	f, err := c.fits(ctx, e.verb)
+	if err != nil {
 		return actions.Done{}, err
 	}
 	if err := c.stillRuns(ctx, t, id); err != nil {
 		return actions.Done{}, err
+	}
+	if f.Preview() {
+		return c.look(ctx, id)
 	}
 	return e.do(c, ctx, t, id)
 }
@@ -58,23 +63,24 @@ func fact(t actions.Target, name string) string {
 	return ""
 }
 
-// fits reads which routes the bridge has. Nothing is sent to one that does not tell, nor to the 1.0 preview.
-func (c *client) fits(ctx context.Context) error {
+// fits reads which routes the bridge has. Nothing is sent to one that does not tell, and the 1.0 preview is only read.
+func (c *client) fits(ctx context.Context, v actions.Verb) (bridge.Features, error) {
 	a, err := c.send(ctx, bridge.Schema(), bridge.ReadWithin)
 	switch {
 	case err != nil:
-		return fmt.Errorf("nothing was done, the bridge does not tell which routes it has: %w", err)
+		return bridge.Features{}, fmt.Errorf("nothing was done, the bridge does not tell which routes it has: %w", err)
 	case a.problem != nil:
-		return fmt.Errorf("nothing was done, the bridge does not tell which routes it has: %s", c.said(a.problem))
+		return bridge.Features{}, fmt.Errorf("nothing was done, the bridge does not tell which routes it has: %s", c.said(a.problem))
 	}
 	f, err := bridge.ReadFeatures(a.body)
 	switch {
 	case err != nil:
-		return fmt.Errorf("nothing was done, the bridge does not tell which routes it has: %w", err)
+		return bridge.Features{}, fmt.Errorf("nothing was done, the bridge does not tell which routes it has: %w", err)
+	case f.Preview() && v == actions.Probe:
 	case !f.Refusal().IsEmpty():
-		return &actions.UntriedError{Why: f.Refusal()}
+		return bridge.Features{}, &actions.UntriedError{Why: f.Refusal()}
 	}
-	return nil
+	return f, nil
 }
 
 // stillRuns asks what tells, without starting anything, whether the sandbox runs: the operator routes, else the counts.

@@ -329,7 +329,7 @@ func TestNothingStartsByAccident(t *testing.T) {
 
 // TestThePreviewIsOnlyRead: nothing is sent that acts, and the reason is clear.
 func TestThePreviewIsOnlyRead(t *testing.T) {
-	for _, v := range []actions.Verb{actions.Probe, actions.Repair, actions.Destroy} {
+	for _, v := range []actions.Verb{actions.Repair, actions.Destroy} {
 		w := newWorld(t, demo.BridgeOptions{Next: true})
 		w.change(func(*demo.Box) {})
 		_, _, err := w.do(v)
@@ -456,6 +456,9 @@ func TestWhatAVerbIsFor(t *testing.T) {
 	}
 	if got := notes(look(actions.Probe, false, class(backend.SandboxUnknown))); !strings.Contains(got, "starts a new, empty container, which is billed") {
 		t.Errorf("the plan hides a start: %s", got)
+	}
+	if got := notes(look(actions.Probe, false, func(b *backend.Sandbox) { b.NamedBy = backend.NamedByRef })); !strings.Contains(got, "starts a new, empty container") || !strings.Contains(got, "nothing says that this bridge ever had it") {
+		t.Errorf("the plan for what a reference names: %s", got)
 	}
 	if got := notes(look(actions.Repair, false, failed(backend.FailWorkDirMissing))); !strings.Contains(got, "the files of /workspace are gone already") || !strings.Contains(got, "sessions that are open stay") {
 		t.Errorf("the plan of a repair: %s", got)

@@ -121,11 +121,11 @@ func (f *factory) part(v actions.Verb) (actions.Part, bool) {
 	default:
 		return actions.Part{}, false
 	}
-	p.Open = func(ctx context.Context) (actions.Effect, error) { return f.open(ctx, do) }
+	p.Open = func(ctx context.Context) (actions.Effect, error) { return f.open(ctx, v, do) }
 	return p, true
 }
 
-func (f *factory) open(ctx context.Context, do operation) (*effect, error) {
+func (f *factory) open(ctx context.Context, v actions.Verb, do operation) (*effect, error) {
 	actor, err := wire.NewActor(wire.Config{Origins: []string{f.base}, Credential: f.key}, f.deps)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (f *factory) open(ctx context.Context, do operation) (*effect, error) {
 	if err := actor.Unlock(ctx); err != nil {
 		return nil, err
 	}
-	return &effect{client: &client{factory: f, actor: actor, told: func(actions.Step) {}}, do: do}, nil
+	return &effect{client: &client{factory: f, actor: actor, told: func(actions.Step) {}}, verb: v, do: do}, nil
 }
 
 // now is the clock of the program.

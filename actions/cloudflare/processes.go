@@ -21,7 +21,12 @@ func (x *examination) processes(ctx context.Context) []backend.Safe {
 	if x.c.factory.ops.Prefix == "" {
 		return nil
 	}
-	call, err := x.c.factory.ops.Processes(x.id)
+	return x.told(ctx, "operator routes", x.c.factory.ops.Processes)
+}
+
+// told says what runs in a sandbox, as somebody tells it.
+func (x *examination) told(ctx context.Context, who backend.Literal, ask func(id string) (bridge.Call, error)) []backend.Safe {
+	call, err := ask(x.id)
 	if err != nil {
 		return nil
 	}
@@ -29,17 +34,17 @@ func (x *examination) processes(ctx context.Context) []backend.Safe {
 	if err == nil && a.problem == nil {
 		var all []bridge.Process
 		if all, err = bridge.ReadProcesses(a.body); err == nil {
-			return x.running(all)
+			return x.running(who, all)
 		}
 	}
 	if err != nil {
-		return []backend.Safe{backend.Textf("operator routes: what runs in it was not told: %s", x.c.clean(err.Error(), 160))}
+		return []backend.Safe{backend.Textf("%s: what runs in it was not told: %s", backend.Text(who), x.c.clean(err.Error(), 160))}
 	}
-	return []backend.Safe{backend.Textf("operator routes: what runs in it was not told: %s", backend.Clean(x.c.said(a.problem), 200))}
+	return []backend.Safe{backend.Textf("%s: what runs in it was not told: %s", backend.Text(who), backend.Clean(x.c.said(a.problem), 200))}
 }
 
 // running says how many processes run, and which of them never began.
-func (x *examination) running(all []bridge.Process) []backend.Safe {
+func (x *examination) running(who backend.Literal, all []bridge.Process) []backend.Safe {
 	n, phantoms := 0, []bridge.Process(nil)
 	for _, p := range all {
 		if p.State != "running" && p.State != "starting" {
@@ -50,7 +55,7 @@ func (x *examination) running(all []bridge.Process) []backend.Safe {
 			phantoms = append(phantoms, p)
 		}
 	}
-	out := []backend.Safe{backend.Textf("operator routes: %s in it", backend.Clean(backend.Counted(n, "process runs", "processes run"), 60))}
+	out := []backend.Safe{backend.Textf("%s: %s in it", backend.Text(who), backend.Clean(backend.Counted(n, "process runs", "processes run"), 60))}
 	for _, p := range phantoms[:min(len(phantoms), phantomsNamed)] {
 		out = append(out, backend.Textf("process %s is called running since %s and has no process id: it never began, and its end never comes: %s",
 			x.c.clean(p.ID, 60), x.c.clean(p.StartedAt, 40), x.c.clean(strings.Join(strings.Fields(p.Command), " "), 160)))

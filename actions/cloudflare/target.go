@@ -43,7 +43,9 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 		if b != nil {
 			l.sandbox(&c, b)
 		}
-		if h := q.State.Source(k.Source); h != nil && c.Why.IsEmpty() {
+		if h := q.State.Source(k.Source); h != nil && h.Refuses == backend.Text(bridge.PreviewRefusal) && l.verb == actions.Probe {
+			c.Notes = append(c.Notes, backend.Text("this bridge is the 1.0 preview: no command is run, only what it tells is read"))
+		} else if h != nil && c.Why.IsEmpty() {
 			c.Why = h.Refuses
 		}
 		out = append(out, c)
@@ -59,7 +61,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox) {
 		c.Owner = backend.Textf("session %s", b.Session.Safe())
 	}
 	runs := runsUnknown
-	if b.Class == backend.SandboxRunning {
+	if b.Class == backend.SandboxRunning && b.NamedBy != backend.NamedByRef {
 		runs = runsYes
 	}
 	c.Identity = []actions.Fact{{Name: factBridge, Value: b.BridgeID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRuns, Value: runs}}
@@ -81,6 +83,9 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox) {
 	if runs == runsUnknown && l.verb != actions.Stop {
 		c.Notes = append(c.Notes, backend.Text("nothing says that it runs: where it does not, the first request starts a new, empty container, which is billed"))
 	}
+	if b.NamedBy == backend.NamedByRef {
+		c.Notes = append(c.Notes, backend.Text("its id is known from a reference alone: nothing says that this bridge ever had it"))
+	}
 	switch l.verb {
 	case actions.Destroy, actions.Stop:
 		c.Loses = []backend.Safe{backend.Text("all its files, and what runs in it")}
@@ -101,7 +106,7 @@ func execOf(b *backend.Sandbox) backend.Verdict {
 func (l targetReader) unfit(b *backend.Sandbox) backend.Safe {
 	switch {
 	case b.BridgeID.IsZero() || !bridge.IsID(b.BridgeID.Raw()):
-		return backend.Text("no id of the bridge is known for it: name its id in sandboxes, or add operator routes; the account API can only show it")
+		return backend.Text("no id of the bridge is known for it: name its id in sandboxes, read references that name it, or add operator routes; the account API can only show it")
 	case b.Class == backend.SandboxExited, b.Class == backend.SandboxDead, b.Class == backend.SandboxAsleep, b.Class == backend.SandboxRemoving:
 		return backend.Textf("it is reported %s: any request for it would start a new, empty container", b.Reported)
 	}

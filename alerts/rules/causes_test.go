@@ -205,6 +205,28 @@ func TestRefMismatchDoesNotJudgeReferencesThatCannotBeCompared(t *testing.T) {
 	s.every(5*time.Second, time.Minute, nil).quiet(refRule)
 }
 
+// TestRefMismatchTakesNoNameForAList: what a reference or the configuration names need not be there, so that it proves neither that its
+// list has the ids of that provider, nor that another reference leads nowhere.
+func TestRefMismatchTakesNoNameForAList(t *testing.T) {
+	for name, c := range map[string]struct {
+		other, unlisted, fires bool
+	}{"a list of these ids": {fires: true}, "a list of other ids": {other: true}, "only names": {unlisted: true}} {
+		s := danglingStory(t)
+		s.sandbox("container-a", "a", backend.SandboxRunning)
+		s.box("container-a", "a", func(b *backend.Sandbox) {
+			b.Class = backend.SandboxRunning
+			if c.unlisted {
+				b.Class, b.Unlisted, b.NamedBy = backend.SandboxUnknown, true, backend.NamedByRef
+			}
+		})
+		s.health("docker", func(h *fleet.SourceHealth) { h.OtherIDs = c.other })
+		s.every(5*time.Second, time.Minute, nil)
+		if got := len(s.alerts(refRule)) > 0; got != c.fires {
+			t.Errorf("%s: fires %v", name, got)
+		}
+	}
+}
+
 // retries makes a workspace fail once more with a permanent cause while it is evicted.
 func retries(s *story, path, state, err string) func() {
 	return func() {

@@ -388,7 +388,7 @@ func reported(b *backend.Sandbox) backend.Safe {
 
 // unlisted reports whether nothing but its name is known of a sandbox: no platform lists it.
 func unlisted(b *backend.Sandbox) bool {
-	return b.Reported.IsEmpty() && b.Class == backend.SandboxUnknown && !b.BridgeID.IsZero()
+	return b.Unlisted
 }
 
 // faults are the kinds of failures as the second half of a sentence.

@@ -172,6 +172,9 @@ func (r *contradiction) parted(env *alerts.Env, known alerts.Known) []alerts.Fou
 		}
 	}
 	for b := range env.PastSandboxes() {
+		if b.Unlisted {
+			continue
+		}
 		for _, h := range env.HomesOf(b.Key.Source) {
 			if !b.Session.IsZero() {
 				add(env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: h.Key.Source, Parent: b.Session, ID: b.Workspace}))
@@ -231,7 +234,10 @@ func newContainerLists(env *alerts.Env) *containerLists {
 	l := &containerLists{env, map[containersOf]string{}, map[containersOf]string{}, map[ofSession]*backend.Sandbox{}}
 	done, engines := map[string]bool{}, map[string]bool{}
 	for b := range env.State.Sandboxes.All() {
-		if done[b.Key.Source] || b.Session.IsZero() || !b.IsSandbox {
+		if done[b.Key.Source] || b.Session.IsZero() || !b.IsSandbox || b.Unlisted {
+			continue
+		}
+		if list := env.State.Source(b.Key.Source); list == nil || list.OtherIDs {
 			continue
 		}
 		for _, h := range env.HomesOf(b.Key.Source) {
@@ -251,7 +257,7 @@ func newContainerLists(env *alerts.Env) *containerLists {
 	}
 	for b := range env.PastSandboxes() {
 		of := ofSession{b.Session, b.Workspace}
-		if x := l.left[of]; b.IsSandbox && (x == nil || env.LeftAt(b.Key).After(env.LeftAt(x.Key))) {
+		if x := l.left[of]; b.IsSandbox && !b.Unlisted && (x == nil || env.LeftAt(b.Key).After(env.LeftAt(x.Key))) {
 			l.left[of] = b
 		}
 	}

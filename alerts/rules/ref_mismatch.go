@@ -258,9 +258,13 @@ func (r *refMismatch) lists(env *alerts.Env) (out []sandboxes, why backend.Safe)
 			why = w
 			continue
 		}
+		if h.OtherIDs {
+			why = backend.Textf("%s lists containers under other ids than references name", backend.Clean(h.Key.Source, 80))
+			continue
+		}
 		l := sandboxes{source: h.Key.Source}
 		for b := range env.State.Sandboxes.All() {
-			if b.Key.Source == h.Key.Source {
+			if b.Key.Source == h.Key.Source && !b.Unlisted {
 				l.ids = append(l.ids, b.Key.ID.Raw())
 			}
 		}

@@ -74,8 +74,8 @@ func (s *subjectView) sharedMount(places []*fleet.SharedStorage) Check {
 	if p := first(places, fleet.StorageScratch); p != nil {
 		return q.yes(s.from(p.Users[0].Evidence), "%s both mount %s", users(p), p.ID.Safe())
 	}
-	if len(s.sandboxes) > 0 {
-		return q.no(s.from(&s.sandboxes[0].Meta), "no directory is mounted writable into sandboxes of two sessions")
+	if i := slices.IndexFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !b.Unlisted }); i >= 0 {
+		return q.no(s.from(&s.sandboxes[i].Meta), "no directory is mounted writable into sandboxes of two sessions")
 	}
 	return q.unsure("no sandbox of this subject is listed")
 }

@@ -33,7 +33,7 @@ func (x explicitID) text() backend.Safe {
 func (s *subjectView) explicitIDs() (all []explicitID, known int) {
 	made := map[backend.ID]bool{}
 	for b := range s.State.Sandboxes.All() {
-		made[b.Key.ID] = true
+		made[b.Key.ID] = made[b.Key.ID] || b.NamedBy != backend.NamedByRef // else it has the id of a reference
 	}
 	stored := map[backend.Key]*backend.Ref{}
 	for r := range s.State.Refs.All() {
@@ -132,7 +132,7 @@ func (s *subjectView) labelled() Check {
 	q := question{"label", "Is a container labelled for one session under another's reference?", "a container source with session labels, and a source of persisted refs that names sandboxes"}
 	byID := map[backend.ID]*backend.Sandbox{}
 	for b := range s.State.Sandboxes.All() {
-		if b.IsSandbox && !b.Session.IsZero() {
+		if b.IsSandbox && !b.Session.IsZero() && b.Provider.String() != "cloudflare" { // there a reference itself names the session
 			byID[b.Key.ID] = b
 		}
 	}

@@ -132,7 +132,7 @@ func (s *subjectView) disagree() Check {
 	q := question{"disagree", "Do a stored reference and its container disagree?", "a source of persisted refs, and a container source that lists the sandboxes of that provider"}
 	listed := map[backend.ID]bool{} // whoever they belong to
 	for b := range s.State.Sandboxes.All() {
-		listed[b.Key.ID] = true
+		listed[b.Key.ID] = listed[b.Key.ID] || !b.Unlisted
 	}
 	read := 0
 	for _, r := range s.Refs {

@@ -11,7 +11,7 @@ import (
 // keyOf is the key of an instance: the sandbox id of the bridge where that is known, else the instance's own id.
 func (s *Source) keyOf(b *box) backend.Key {
 	key := backend.Key{Kind: backend.KindSandbox, Source: s.deps.ID, ID: b.id}
-	if known := s.bridgeID(b); !known.IsZero() {
+	if known, _ := s.bridgeID(b); !known.IsZero() {
 		key.ID = known
 	}
 	return key
@@ -55,6 +55,8 @@ func (p *poll) assemble() {
 		}
 	}
 	p.known(taken)
+	p.forgetNamed()
+	p.r.OtherIDs = s.bridge == nil || s.bridge.wholeAt.IsZero()
 	p.r.Scopes = []backend.Scope{{Kind: backend.KindSandbox, Complete: whole && !p.unread}}
 }
 
@@ -114,7 +116,9 @@ func (p *poll) sorted() []*box {
 func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 	out := b.entity
 	out.Key, out.ReadAt, out.KnownSince = key, b.readAt, b.since
-	out.BridgeID = p.s.bridgeID(b)
+	if out.BridgeID, out.NamedBy = p.s.bridgeID(b); out.NamedBy == backend.NamedByRef {
+		out.Labels = append(slices.Clone(out.Labels), p.s.named[b.name].label())
+	}
 	if out.Unattributed = out.BridgeID.IsZero(); !out.Unattributed && out.Name != out.BridgeID.Safe() { // the agents' logs and your code call it by this id
 		if !out.Name.IsEmpty() {
 			out.Labels = append(slices.Clone(out.Labels), backend.Field{Name: backend.Text("instance name"), Value: out.Name})

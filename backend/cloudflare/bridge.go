@@ -29,6 +29,7 @@ type worker struct {
 	pool    backend.Value[bridge.Pool]
 	poolAt  time.Time
 	listAt  time.Time // when the operator routes last answered; zero: never
+	wholeAt time.Time // when they last listed all sandboxes; zero: never
 	errs    [3]error  // of the newest round
 }
 
@@ -49,21 +50,25 @@ func newWorker(o *Options, deps backend.Deps) (*worker, error) {
 	return &worker{client: c, by: map[string]string{}}, nil
 }
 
-// bridgeID is the sandbox id of the bridge for an instance, zero: not known. The configuration names sandboxes of Workers that
-// give their own ids to objects.
-func (s *Source) bridgeID(b *box) backend.ID {
-	raw := ""
+// bridgeID is the sandbox id of the bridge for an instance and who names it, zero: not known. The configuration and references name
+// sandboxes of Workers that give their own ids to objects.
+func (s *Source) bridgeID(b *box) (backend.ID, backend.NamedBy) {
+	raw, by := "", backend.NamedByRoutes
 	if w := s.bridge; w != nil {
 		raw = cmp.Or(w.by[b.id.Raw()], w.by[b.name])
 	}
-	if raw == "" && slices.Contains(s.opt.Sandboxes, b.name) {
-		raw = b.name
+	switch {
+	case raw != "":
+	case slices.Contains(s.opt.Sandboxes, b.name):
+		raw, by = b.name, backend.NamedByConfig
+	case s.named[b.name].ref != nil:
+		raw, by = b.name, backend.NamedByRef
 	}
 	id, err := backend.NewID(raw)
 	if err != nil {
-		return backend.ID{}
+		return backend.ID{}, ""
 	}
-	return id
+	return id, by
 }
 
 // readBridge asks the passive routes of the bridge, if they are due.
@@ -113,7 +118,9 @@ func (w *worker) take(all []bridge.Box, whole bool, now time.Time) {
 	if whole || w.boxes == nil {
 		w.boxes, w.by = map[string]bridge.Box{}, map[string]string{}
 	}
-	w.listAt = now
+	if w.listAt = now; whole {
+		w.wholeAt = now
+	}
 	for _, b := range all {
 		w.boxes[b.ID] = b
 		for _, name := range []string{b.Instance, b.Container} {
@@ -169,6 +176,7 @@ func (p *poll) known(taken map[backend.ID]bool) {
 	if w := p.s.bridge; w != nil {
 		ids = slices.AppendSeq(ids, maps.Keys(w.boxes))
 	}
+	ids = slices.AppendSeq(ids, maps.Keys(p.s.named))
 	slices.Sort(ids)
 	for _, raw := range slices.Compact(ids) {
 		id, err := backend.NewID(raw)
@@ -196,10 +204,14 @@ func (p *poll) named(id backend.ID, raw string) *backend.Sandbox {
 		x, told = w.boxes[raw]
 	}
 	if !told {
+		b.Unlisted, b.NamedBy = true, backend.NamedByConfig
 		b.Labels = []backend.Field{{Name: backend.Text("known by"), Value: backend.Text("configuration")}}
+		if m := p.s.named[raw]; m.ref != nil && !slices.Contains(p.s.opt.Sandboxes, raw) {
+			b.NamedBy, b.Labels = backend.NamedByRef, []backend.Field{m.label()}
+		}
 		return b
 	}
-	b.ReadAt = w.listAt
+	b.ReadAt, b.NamedBy = w.listAt, backend.NamedByRoutes
 	b.Labels = []backend.Field{{Name: backend.Text("known by"), Value: backend.Text("operator routes")}}
 	b.Reported, b.ObjectClass = p.clean(x.State, maxWord), p.clean(x.Class, maxName)
 	if container, err := backend.NewID(cmp.Or(x.Instance, x.Container)); err == nil {

@@ -39,6 +39,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.slice = slice
 	refused := p.readAccount()
 	p.readBridge()
+	p.readMentions()
 	if refused != nil && !s.bridge.answers() {
 		p.finish()
 		return p.r, refused

@@ -42,9 +42,13 @@ type Source struct {
 	started    time.Time
 	behind     bool // the poll before left lists unread
 
+	named map[string]mention   // sandboxes that references name, by id, as of the newest poll
+	alone map[backend.Key]bool // those of them of which nothing else is known
+
 	mu       sync.Mutex
 	alerting map[backend.ID]bool
 	visible  map[backend.ID]bool
+	mentions map[string]map[string]mention // by source, then by sandbox id
 }
 
 // app is one container application that is read.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -235,6 +236,9 @@ func (f *Fleet) submit(a backend.Answer) {
 	if a.Reading != nil && len(a.Reading.Reports) > 0 {
 		f.report(a.Reading.Reports)
 	}
+	if a.Reading != nil && slices.ContainsFunc(a.Reading.Scopes, func(c backend.Scope) bool { return c.Kind == backend.KindRef }) {
+		f.refer(a.Reading)
+	}
 	f.mu.Lock()
 	known := f.answered[a.Source]
 	f.answered[a.Source] = true
@@ -251,6 +255,29 @@ func (f *Fleet) report(all []backend.Report) {
 	for _, p := range f.pollers {
 		if s, ok := p.src.(backend.Listener); ok {
 			s.Listen(all)
+			p.told.Store(true)
+			p.wake()
+		}
+	}
+}
+
+// refer hands references to the sources whose subjects only they may name, and has those polled that learned of one.
+func (f *Fleet) refer(r *backend.Reading) {
+	var from *poller
+	takers := map[*poller]backend.Referred{}
+	for _, p := range f.pollers {
+		if s, ok := p.src.(backend.Referred); ok && s.TakesRefs() {
+			takers[p] = s
+		}
+		if p.src.ID() == r.Source {
+			from = p
+		}
+	}
+	for p, s := range takers {
+		if from == nil || from == p || len(from.cfg.About) > 0 && !slices.Contains(from.cfg.About, p.src.ID()) {
+			continue
+		}
+		if s.Refer(r.Source, r.Refs, r.Whole(backend.KindRef), len(takers) == 1) {
 			p.told.Store(true)
 			p.wake()
 		}

@@ -23,7 +23,7 @@ type poller struct {
 	opt  Options
 	back *backoff.ExponentialBackOff
 	poke chan struct{} // one slot: the source itself says that something changed
-	told atomic.Bool   // log lines told something since the newest poll began
+	told atomic.Bool   // log lines or references told something since the newest poll began
 
 	mu       sync.Mutex
 	failures int       // polls that failed since the last one that did not

@@ -67,6 +67,8 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	}
 	made, saved := b.CreatedAt.Or(time.Time{}), r.SavedAt.Or(time.Time{})
 	switch {
+	case b.Unlisted:
+		m.Result, m.Why = RefUnknown, backend.Textf("%s has no list that it would be in: only its name is known, from a %s", backend.Clean(b.Key.Source, 80), backend.Clean(string(b.NamedBy), 20))
 	case b.Stale:
 		m.Result, m.Why = RefUnknown, backend.Textf("%s could not read it lately", backend.Clean(b.Key.Source, 80))
 	case (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) && b.Provider.String() != "docker": // a stopped container can start again
@@ -98,6 +100,8 @@ func (s *State) unlisted(r *backend.Ref) RefMatch {
 		switch {
 		case h.Status != StatusOK, read.IsZero():
 			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s has no complete list", name)}
+		case h.OtherIDs:
+			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s lists containers under other ids: only operator routes of its bridge tell which sandboxes there are", name)}
 		case !read.After(r.SavedAt.Or(r.FirstSeen)):
 			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s was not read after the state was saved", name)}
 		}

@@ -72,7 +72,7 @@ type labelledElsewhere struct {
 func (n *placeIndex) elsewhere(byName map[backend.ID]*backend.Sandbox) []labelledElsewhere {
 	var out []labelledElsewhere
 	for id, b := range byName {
-		if b == nil || b.Session.IsZero() || !b.IsSandbox {
+		if b == nil || b.Session.IsZero() || !b.IsSandbox || b.JoinedBy == namedBy {
 			continue
 		}
 		p := placeName{StorageSandbox, id}
@@ -103,7 +103,7 @@ func (s *State) namedElsewhere() iter.Seq[labelledElsewhere] {
 		by := s.WithSandboxes(s.Sandboxes) // so that the names are looked up once
 		look := func(k backend.Key, id backend.ID) bool {
 			b := by.byName[id]
-			return id.IsZero() || b == nil || !b.IsSandbox || b.Session.IsZero() || b.Session == k.Parent || yield(labelledElsewhere{k, id, b})
+			return id.IsZero() || b == nil || !b.IsSandbox || b.JoinedBy == namedBy || b.Session.IsZero() || b.Session == k.Parent || yield(labelledElsewhere{k, id, b})
 		}
 		for w := range s.Workspaces.All() {
 			if !look(w.Key, w.ProviderID) {

@@ -134,6 +134,7 @@ type SourceHealth struct {
 	Unfinished bool
 	// Unseen says that a part of it cannot be read, and that reading again does not change that.
 	Unseen       bool
+	OtherIDs     bool // its sandboxes are listed under other ids than references name
 	Problems     []backend.Problem
 	Bookmarks    []backend.Bookmark
 	Stopped      []backend.ID // sessions whose log file has not grown since their newest line

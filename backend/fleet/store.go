@@ -107,7 +107,11 @@ func (s *store) apply(r *backend.Reading) {
 	}
 	for _, k := range r.Ended {
 		s.noteEnd(k)
-		s.drop(k, endedWhy(k.Kind, r.Kind), r.At)
+		why := endedWhy(k.Kind, r.Kind)
+		if b := s.sandboxes().get(k); b != nil && b.Unlisted {
+			why = backend.Text("nothing names it any more")
+		}
+		s.drop(k, why, r.At)
 	}
 	s.closeScopes(r)
 	s.dropParts(r.Source, r.At)

@@ -64,6 +64,7 @@ type sandboxSession struct {
 	changedAt time.Time // a later command that removed, moved or replaced the working directory
 	changed   backend.Safe
 	failing   bool
+	failedAt  time.Time // the newest line of a command that could not begin
 }
 
 // openCommand is the head of a message whose command has several lines.
@@ -155,7 +156,7 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 	if at.After(x.goodAt) {
 		x.goodAt = at
 	}
-	if x.failing && len(a.reports) < maxReports {
+	if x.failing && !at.Before(x.failedAt) && len(a.reports) < maxReports {
 		x.failing = false
 		a.reports = append(a.reports, a.ofSession(backend.ReportCommandRan, string(r.session), at,
 			backend.Report{Command: a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)}))
@@ -188,7 +189,9 @@ func (a *lineAnalyser) notStarted(r *record, at time.Time) bool {
 	if !x.changedAt.IsZero() && !x.changedAt.Before(x.goodAt) && !x.changedAt.After(at) {
 		out.Changed, out.ChangedAt = x.changed, x.changedAt
 	}
-	x.failing = true
+	if x.failing = true; at.After(x.failedAt) {
+		x.failedAt = at
+	}
 	out.Text = a.cleaner.Clean(string(said[:min(len(said), maxSample)]), sampleRunes)
 	a.reports = append(a.reports, a.ofSession(backend.ReportNotStarted, session, at, out))
 	return true

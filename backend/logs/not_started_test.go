@@ -127,3 +127,33 @@ func TestProtocolsThatDoNotFitAreAChange(t *testing.T) {
 		}
 	}
 }
+
+// TestALaterProcessKnowsWhichSessionsFail: a command that ran is told although its look back does not reach the line that failed; one from
+// before that line is no end of it.
+func TestALaterProcessKnowsWhichSessionsFail(t *testing.T) {
+	t.Parallel()
+	const ran = `{"level":"info","msg":"command done","sessionId":"sandbox-demo","command":"ls","exitCode":0}`
+	first, _ := lines(t, nil, `Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO`)
+	marks := first.commands.bookmarks(t0.Add(20 * time.Minute))
+	if len(marks) != 1 || len(first.commands.bookmarks(t0.Add(2*time.Hour))) > 0 {
+		t.Fatalf("bookmarks %v", marks)
+	}
+	for at, want := range map[time.Duration]int{20 * time.Minute: 1, -time.Minute: 0} {
+		opts := defaults()
+		a := newAnalyst(&opts, testDeps(t, func() time.Time { return t0 }), t0)
+		if others := a.commands.resume(append(marks, backend.Bookmark{File: "1:2"})); len(others) != 1 || others[0].File != "1:2" {
+			t.Errorf("the bookmarks of files are %v", others)
+		}
+		a.begin(0, time.Second)
+		var log lineage
+		a.line([]byte(ran), len(ran)+1, time.Time{}, &placement{lo: t0.Add(at), hi: t0.Add(at)}, &log)
+		var r backend.Reading
+		a.finish(&r, t0.Add(20*time.Minute))
+		if len(r.Reports) != want || want > 0 && r.Reports[0].Kind != backend.ReportCommandRan {
+			t.Errorf("a command that ran %s after it: %+v", at, r.Reports)
+		}
+		if left := len(a.commands.bookmarks(t0.Add(20 * time.Minute))); left != 1-want {
+			t.Errorf("%s after it %d sessions fail", at, left)
+		}
+	}
+}

@@ -75,7 +75,7 @@ func (s *source) Routes() []backend.Route {
 
 // Resume takes where a former process stopped in each file.
 func (s *source) Resume(marks []backend.Bookmark) {
-	if s.files != nil {
+	if marks = s.analyst.commands.resume(marks); s.files != nil {
 		s.files.resume(marks)
 	}
 }
@@ -105,6 +105,7 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 		return r, err
 	}
 	s.analyst.finish(&r, r.At)
+	r.Bookmarks = append(r.Bookmarks, s.analyst.commands.bookmarks(r.At)...)
 	return r, nil
 }
 

@@ -47,7 +47,7 @@ const (
 )
 
 // agentMembers are those of a state that agentState reads.
-var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "labels", "ttl", "pause_on_exit", "exposed_port_public", "exposed_port_url_ttl_s", "timeouts", "exposed_ports", "snapshot", "sandbox_url"}
+var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "labels", "ttl", "pause_on_exit", "exposed_port_public", "exposed_port_url_ttl_s", "timeouts", "exposed_ports", "snapshot", "sandbox_url", "worker_url"}
 
 // agentState reads the session state of an agent SDK. An error names the member that makes it invalid for the SDK too.
 func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, error) {
@@ -72,7 +72,11 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 		x.Root = backend.Text(agentRoot)
 	}
 	x.RootDefault = x.Root.String() == agentRoot
-	if u, err := url.Parse(text("/sandbox_url").String()); err == nil && u.Host != "" {
+	where := text("/sandbox_url")
+	if kind == "cloudflare" { // of its bridge, which has the sandboxes of many
+		where = text("/worker_url")
+	}
+	if u, err := url.Parse(where.String()); err == nil && u.Host != "" {
 		u.User, u.RawQuery, u.Fragment = nil, "", ""
 		x.Address = clean.Clean(u.String(), nameRunes)
 	}

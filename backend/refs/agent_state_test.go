@@ -41,6 +41,15 @@ func TestEveryBackendOfTheSDKNamesItsSandbox(t *testing.T) {
 	}
 }
 
+// TestTheAddressOfABridgeIsThatOfItsState, without what may be a secret in it.
+func TestTheAddressOfABridgeIsThatOfItsState(t *testing.T) {
+	f := agentSource(t)
+	f.put(t, "x.json", `{`+agentSession+`,"type":"cloudflare","sandbox_id":"abc","worker_url":"https://bridge.example.workers.dev/?token=x"}`)
+	if r := f.poll(t); len(r.Refs) != 1 || r.Refs[0].Agent.Address.String() != "https://bridge.example.workers.dev/" {
+		t.Errorf("%+v", r.Refs)
+	}
+}
+
 func TestAnInvalidStateIsAloneInvalid(t *testing.T) {
 	const good = `{"session_id":"s-good","type":"blaxel","sandbox_name":"b2"}`
 	for body, want := range map[string]string{

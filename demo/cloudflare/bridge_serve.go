@@ -135,6 +135,8 @@ func (b *Bridge) sandbox(w http.ResponseWriter, r *http.Request, rest string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		bridgeSays(w, http.StatusOK, map[string]bool{"running": b.o.Next || x.there("/workspace") && !x.Wedged})
+	case (rest == "processes" || rest == "terminals") && r.Method == http.MethodGet && b.o.Next:
+		bridgeSays(w, http.StatusOK, map[string]any{rest: []any{}})
 	case area == "file":
 		b.file(w, r, x, "/"+below)
 	case rest == "pty" && !b.o.Next:

@@ -32,7 +32,7 @@ func (w *writer) cloud(b *backend.Sandbox) {
 		w.text("sandbox id", b.BridgeID.Safe())
 	}
 	if b.Unattributed {
-		w.Field("sandbox id", normal("unattributed"), dim("  nothing names its sandbox: list it in sandboxes, or add operator routes"))
+		w.Field("sandbox id", normal("unattributed"), dim("  nothing names its sandbox: list it in sandboxes, read references, or add operator routes"))
 	}
 	if !b.FreshAt.IsZero() {
 		w.Field("disk", normal("empty since "+Clock(b.FreshAt, w.f.Now)), dim("  its container started again; files from before are gone"))

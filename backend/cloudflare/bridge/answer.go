@@ -85,11 +85,14 @@ type Features struct {
 // Preview reports whether it is the 1.0 preview, which Sandglass reads only.
 func (f Features) Preview() bool { return f.Processes && !f.Exec }
 
+// PreviewRefusal is why nothing that changes something is sent to the 1.0 preview.
+const PreviewRefusal = backend.Literal("this bridge is the 1.0 preview (@cloudflare/sandbox@next), which Sandglass only reads: acting on it was never tested")
+
 // Refusal is why nothing that changes something is sent to a bridge with these routes; empty: nothing speaks against it.
 func (f Features) Refusal() backend.Safe {
 	switch {
 	case f.Preview():
-		return backend.Text("this bridge is the 1.0 preview (@cloudflare/sandbox@next), which Sandglass only reads: acting on it was never tested")
+		return backend.Text(PreviewRefusal)
 	case !f.Exec || !f.Files || !f.Destroy:
 		return backend.Text("the bridge has not all of the routes exec, file and delete: this version was never tested")
 	}
@@ -151,6 +154,25 @@ func ReadProcesses(body []byte) ([]Process, error) {
 		out = append(out, readProcess(n))
 	}
 	return out, nil
+}
+
+// ReadTerminals counts the terminals of a list: an array, or an object with one.
+func ReadTerminals(body []byte) (n int, err error) {
+	doc, err := wire.Parse(body)
+	if err != nil {
+		return 0, err
+	}
+	list := doc.Root()
+	if list.Kind() == '{' {
+		list = list.Get("terminals")
+	}
+	if list.Kind() != '[' {
+		return 0, errShape
+	}
+	for range list.Elements() {
+		n++
+	}
+	return n, nil
 }
 
 func readProcess(n wire.Node) Process {

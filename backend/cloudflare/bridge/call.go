@@ -105,6 +105,12 @@ func Exec(id string, o Order) (Call, error) {
 // Running asks whether the command true runs: no more than that is what its answer says, and it starts a container.
 func Running(id string) (Call, error) { return below(http.MethodGet, id, "/running") }
 
+// Processes asks the 1.0 preview what runs in a sandbox, and Terminals which terminals it has: nothing says that they start no container.
+func Processes(id string) (Call, error) { return below(http.MethodGet, id, "/processes") }
+
+// Terminals: see Processes.
+func Terminals(id string) (Call, error) { return below(http.MethodGet, id, "/terminals") }
+
 // ReadFile reads a file below Root.
 func ReadFile(id, name string) (Call, error) { return file(http.MethodGet, id, name, nil) }
 

@@ -1,0 +1,126 @@
+package fleet
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sandglass/backend"
+)
+
+// referred lists the sandboxes that references named by the time of its poll.
+type referred struct {
+	*scripted
+	named []string
+	alone bool
+}
+
+func (s *referred) TakesRefs() bool { return true }
+
+func (s *referred) Refer(from string, refs []*backend.Ref, whole, alone bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alone = alone
+	before := len(s.named)
+	for _, r := range refs {
+		if whole {
+			s.named = append(s.named, from+" "+r.Sandbox.Raw())
+		}
+	}
+	return len(s.named) > before
+}
+
+func newReferred(id string) *referred {
+	s := &referred{scripted: &scripted{id: id}}
+	s.do = func(context.Context, int) (backend.Reading, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		r := backend.Reading{Scopes: []backend.Scope{whole(backend.KindSandbox)}}
+		for _, name := range s.named {
+			b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: s.id, ID: backend.MustID(name)}}}
+			r.Sandboxes = append(r.Sandboxes, b)
+		}
+		return r, nil
+	}
+	return s
+}
+
+// TestReferencesReachWhatTheyName also in a command that polls once, whichever of the two answers first.
+func TestReferencesReachWhatTheyName(t *testing.T) {
+	for name, c := range map[string]struct {
+		about  []string
+		others bool
+		want   int
+	}{
+		"one source takes them":     {nil, false, 1},
+		"two do":                    {nil, true, 1},
+		"they speak about it":       {[]string{"cf"}, false, 1},
+		"they speak about another":  {[]string{"cf2"}, true, 0},
+		"they speak of neither one": {[]string{"docker"}, false, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil)})
+			box := newReferred("cf")
+			f.Add(box, backend.SourceConfig{Kind: "cloudflare", Interval: time.Minute, Deadline: time.Second})
+			if c.others {
+				f.Add(newReferred("cf2"), backend.SourceConfig{Kind: "cloudflare", Interval: time.Minute, Deadline: time.Second})
+			}
+			f.Add(&scripted{id: "states", do: func(context.Context, int) (backend.Reading, error) {
+				time.Sleep(100 * time.Millisecond)
+				return backend.Reading{Scopes: []backend.Scope{whole(backend.KindRef)}, Refs: []*backend.Ref{{Sandbox: backend.MustID("abc"),
+					Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "states", Parent: backend.MustID("s1"), ID: backend.MustID("box")}}}}}, nil
+			}}, backend.SourceConfig{Kind: "refs", Interval: time.Minute, Deadline: time.Second, About: c.about})
+			st := f.PollOnce(t.Context())
+			n := 0
+			for b := range st.Sandboxes.All() {
+				if b.Key.Source == "cf" && b.Key.ID.Raw() == "states abc" {
+					n++
+				}
+			}
+			if n != c.want || c.want > 0 && box.alone == c.others {
+				t.Errorf("%s: %d sandboxes are named, alone %v", name, n, box.alone)
+			}
+			f.Close()
+		})
+	}
+}
+
+// TestANameIsNoList: what a reference names is not there for that, and a list of other ids proves no end.
+func TestANameIsNoList(t *testing.T) {
+	ref := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "states", Parent: backend.MustID("s1"), ID: backend.MustID("box")}},
+		Session: backend.MustID("s1"), Sandbox: backend.MustID("abc"), Provider: backend.Text("cloudflare"), Agent: &backend.AgentState{}}
+	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("abc")}}, IsSandbox: true, Name: backend.Text("abc"), Provider: backend.Text("cloudflare")}
+	box.Unlisted, box.NamedBy = true, backend.NamedByRef
+	for name, c := range map[string]struct {
+		boxes []*backend.Sandbox
+		other bool
+		want  RefResult
+	}{
+		"named only":            {[]*backend.Sandbox{box}, true, RefUnknown},
+		"named only, ids known": {[]*backend.Sandbox{box}, false, RefUnknown},
+		"other ids are listed":  {nil, true, RefUnknown},
+		"its list lacks it":     {nil, false, RefGone},
+	} {
+		f := NewFolder(time.Minute)
+		config := backend.SourceConfig{Kind: "cloudflare", Interval: time.Minute, Inputs: []backend.Input{backend.InputContainers}}
+		fold := func(at time.Time, r backend.Reading) *State {
+			r.Source, r.Kind, r.At = "cf", "cloudflare", at
+			return f.Fold([]backend.Answer{{Source: "cf", Reading: &r, Ended: backend.Instant{Wall: at}}}, backend.Instant{Wall: at})
+		}
+		f.Fold([]backend.Answer{{Source: "cf", Config: &config}, {Source: "states", Config: &backend.SourceConfig{Kind: "refs"}},
+			{Source: "states", Reading: &backend.Reading{Source: "states", At: t0, Refs: []*backend.Ref{ref}}}}, backend.Instant{Wall: t0})
+		st := fold(t0.Add(time.Minute), backend.Reading{Scopes: []backend.Scope{whole(backend.KindSandbox)}, Sandboxes: c.boxes, OtherIDs: c.other, Inputs: []backend.Input{backend.InputContainers}})
+		if m := st.MatchOf(ref); m.Result != c.want {
+			t.Errorf("%s: %s, %v", name, m.Result, m.Why)
+		}
+		if len(c.boxes) == 0 {
+			continue
+		}
+		st = fold(t0.Add(2*time.Minute), backend.Reading{Scopes: []backend.Scope{whole(backend.KindSandbox)}, Ended: []backend.Key{box.Key}})
+		if gone := st.Delta.Gone; len(gone) != 1 || gone[0].Why.String() != "nothing names it any more" {
+			t.Errorf("%s: it left as %+v", name, gone)
+		}
+	}
+}
