@@ -29,7 +29,8 @@ type scope struct {
 	past   *pastFilters
 	kept   *Kept
 	// colours are what the terminal has, whatever the theme uses of them.
-	colours theme.Colours
+	colours  theme.Colours
+	pointing *pointing
 }
 
 // command does what an intent of the program asks for.
@@ -63,6 +64,7 @@ func commands() map[keys.Action]command {
 		keys.ForgetView:    {anywhere, func(x *scope, in keys.Intent) reply { return x.forgetView(in.Text) }},
 		keys.Time:          {anywhere, func(x *scope, in keys.Intent) reply { return x.setTime(in.Text) }},
 		keys.Reload:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.reload() }},
+		keys.Mouse:         {anywhere, func(x *scope, _ keys.Intent) reply { return x.toggleMouse() }},
 		keys.Theme:         {anywhere, func(x *scope, in keys.Intent) reply { return x.chooseTheme(in.Text) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},

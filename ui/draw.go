@@ -30,6 +30,7 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 		return tooSmall(w, h, &m.frame), nil
 	}
 	top, foot := surroundings(m, w, h)
+	m.pointing.top = len(top)
 	body := m.body(w, h-len(top)-len(foot))
 	var cursor *tea.Cursor
 	if n := len(foot); n > 0 {
@@ -61,10 +62,12 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 func surroundings(m *Model, w, h int) (top, foot []string) {
 	need := 1 + m.screen().Need(w, &m.frame)
 	if h >= tabsAlways || h > need+1 {
-		line, clock := tabs(w, &m.frame, m.screens, m.screen())
+		line, clock, spots := tabs(w, &m.frame, m.screens, m.screen())
+		m.pointing.spots = spots
 		first, told := header(w, &m.viewer, &m.frame, !clock)
 		top, m.clockBelow = []string{first, line}, !told
 	} else {
+		m.pointing.spots = nil
 		first, told := header(w, &m.viewer, &m.frame, true)
 		top, m.clockBelow = []string{first}, !told
 	}

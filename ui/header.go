@@ -257,8 +257,8 @@ func spansWidth(spans []kit.Span) int {
 }
 
 // tabs draws the names of the screens that can have something to show, and of the one that is shown, and the clock where there is
-// room; it says whether there is.
-func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line string, clock bool) {
+// room; it says whether there is, and where each name is.
+func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line string, clock bool, spots []spot) {
 	var screens []views.Screen
 	for _, s := range all {
 		if s == current || f.Summary == nil || s.Offered(f) {
@@ -282,13 +282,18 @@ func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) (line
 		if s == current {
 			tone = theme.Accent
 		}
-		l.Gap(1).Put(tone, text).Gap(gap - 1)
+		l.Gap(1)
+		from := w - l.Left()
+		if l.Put(tone, text); text != "…" {
+			spots = append(spots, spot{from, w - l.Left(), s.Number()})
+		}
+		l.Gap(gap - 1)
 	}
 	now := clockOf(f) + " "
 	if clock = l.Left() > len(now); clock {
 		l.PadTo(w-len(now)).Put(theme.Normal, now)
 	}
-	return l.String(), clock
+	return l.String(), clock, spots
 }
 
 // tabText is the key and the name of a screen.

@@ -50,6 +50,7 @@ type Model struct {
 	looks looks
 	// reloading is about the configuration's file.
 	reloading reloading
+	pointing  pointing
 	kept      Kept
 	hints     hintLine
 	// clockBelow says that the lines above the body have no room for the clock.
@@ -170,6 +171,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		}
 	case tea.ColorProfileMsg, tea.BackgroundColorMsg:
 		return m.told(msg)
+	case tea.MouseMsg:
+		return m.point(msg)
 	case tea.PasteMsg:
 		msg.Content = backend.Clean(strings.Join(strings.Fields(msg.Content), " "), 200).String()
 		return tea.Batch(m.typed(msg), m.goOn())
@@ -266,7 +269,7 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	if c, ok := m.commands[in.Action]; ok {
 		if c.where == anywhere || top == nil || c.where == onSubject && shows {
 			x := &scope{viewer: &m.viewer, feed: m.feed, frame: &m.frame, screen: m.screen(), keymap: m.keymap, from: m.context(), acting: &m.acting,
-				past: &m.past, kept: &m.kept, colours: m.looks.colours}
+				past: &m.past, kept: &m.kept, colours: m.looks.colours, pointing: &m.pointing}
 			if shows {
 				x.key = one.subject()
 			} else if c.where == onSubject || in.Action == keys.Runbook {
@@ -323,6 +326,9 @@ func (m *Model) View() tea.View {
 	v.AltScreen, v.ReportFocus = true, m.viewer.Bell != ""
 	v.WindowTitle = windowTitle(m.viewer.Environment, &m.frame)
 	v.Cursor = cursor
+	if m.pointing.on {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	m.cached = v
 	return v
 }

@@ -83,14 +83,14 @@ func TestANewScreenChangesFewGoldens(t *testing.T) {
 func TestATabThatCannotShowAnythingIsNotOffered(t *testing.T) {
 	f := &views.Frame{Snapshot: &views.Snapshot{}, Theme: theme.New(theme.NoColours, theme.Unicode), Summary: &views.Summary{Sandboxes: 3}}
 	all := screens()
-	if line, _ := tabs(80, f, all, all[0]); strings.Contains(line, "Workspaces") || strings.Contains(line, "Tmpdirs") || !strings.Contains(line, "Sandboxes") {
+	if line, _, _ := tabs(80, f, all, all[0]); strings.Contains(line, "Workspaces") || strings.Contains(line, "Tmpdirs") || !strings.Contains(line, "Sandboxes") {
 		t.Errorf("tabs %q", line)
 	}
-	if line, _ := tabs(80, f, all, all[1]); !strings.Contains(line, "Workspaces") {
+	if line, _, _ := tabs(80, f, all, all[1]); !strings.Contains(line, "Workspaces") {
 		t.Errorf("the screen that is shown has its tab: %q", line)
 	}
 	f.Summary.Framework = true
-	if line, _ := tabs(80, f, all, all[0]); !strings.Contains(line, "Workspaces") || !strings.Contains(line, "Tmpdirs") {
+	if line, _, _ := tabs(80, f, all, all[0]); !strings.Contains(line, "Workspaces") || !strings.Contains(line, "Tmpdirs") {
 		t.Errorf("tabs %q", line)
 	}
 }

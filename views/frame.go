@@ -108,6 +108,8 @@ type Screen interface {
 	// that does not fit (filter, sort or columns), and why; empty: everything fits.
 	Look() Look
 	SetLook(Look)
+	// Click puts the cursor on the row that was drawn at a cell of the screen, and reports whether there is one.
+	Click(x, y int, f *Frame) bool
 	// Seek puts the cursor on a row as soon as it is there, unless the viewer moves it before.
 	Seek(backend.Key)
 	CheckLook(Look) (part, why string)

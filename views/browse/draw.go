@@ -36,6 +36,7 @@ func (l *List[R]) Render(w, h int, f *views.Frame) kit.Block {
 		strip = nil // rows first
 	}
 	h -= len(strip)
+	l.drawn = drawn{above: len(strip)}
 	body := l.body(w, h, f)
 	if len(strip) == 0 {
 		return body
@@ -160,10 +161,12 @@ func (l *List[R]) rows(w, h int) kit.Block {
 	}
 	lines := make([]string, 0, h)
 	lines = append(lines, l.head(t, w, slots))
+	l.drawn.width, l.drawn.rows = w, append(l.drawn.rows[:0], backend.Key{})
 	l.first, l.visible = above, l.visible[:0:0]
 	for _, r := range rows {
 		l.visible = append(l.visible, l.cfg.Set.Key(r.Row))
 		lines = append(lines, l.row(t, w, slots, r))
+		l.drawn.rows = append(l.drawn.rows, l.cfg.Set.Key(r.Row))
 	}
 	return kit.NewBlock(w, h, lines)
 }

@@ -89,6 +89,7 @@ type List[R any] struct {
 	chosen   map[string]bool // columns that were switched on or off, by name
 	wide     bool            // the table has the whole screen
 	want     backend.Key     // the cursor goes to it as soon as it is there
+	drawn    drawn
 }
 
 // New makes a List.
@@ -305,7 +306,7 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink,
 		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Acknowledge, keys.Unacknowledge, keys.Silence,
 		keys.SilenceList, keys.Differs, keys.Expire, keys.Act, keys.Verbs, keys.Arm, keys.Disarm, keys.ShowRun, keys.NextWave, keys.Bundle, keys.Accept,
-		keys.Cancel, keys.Complete, keys.LeaveEmpty, keys.CopyOf, keys.Jump, keys.SaveView, keys.OpenView, keys.ForgetView, keys.Time, keys.Theme, keys.Reload:
+		keys.Cancel, keys.Complete, keys.LeaveEmpty, keys.CopyOf, keys.Jump, keys.SaveView, keys.OpenView, keys.ForgetView, keys.Time, keys.Theme, keys.Reload, keys.Mouse:
 	}
 	return views.Outcome{}
 }

@@ -87,6 +87,7 @@ const (
 	Time    // show times in local time or in UTC
 	Theme   // Text names the colours
 	Reload  // read the configuration again
+	Mouse   // let the mouse point, or give it back to the terminal
 )
 
 // Intent is an action with its argument.
@@ -280,6 +281,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Everywhere, []string{"v"}, Intent{Action: ShowRun}, "", "the plan that is being carried out, or was last", "show the plan"),
 		bind(Everywhere, []string{"o"}, Intent{Action: Requests}, "", "the requests and commands that were sent last (:requests WORDS filters)", "requests"),
 		bindTaking(Everywhere, []string{"T"}, Intent{Action: Time}, "times in local time, or in UTC again (also :time utc, :time local)", "time"),
+		bind(Everywhere, []string{"*"}, Intent{Action: Mouse}, "", "the mouse: a click chooses a row or a tab, the wheel scrolls; it never confirms", "mouse"),
 		bind(Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"),
 		bind(Everywhere, []string{"ctrl+x"}, Intent{Action: Disarm}, "", "disarm: from now on this console only looks", "disarm"),
 		bind(Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"),
