@@ -53,6 +53,40 @@ func BenchmarkKey(b *testing.B) {
 	}
 }
 
+// A key on Alerts home, with the pane of an alert beside or below the table and 100,000 workspaces behind it; and a State that
+// redraws the details of an alert.
+func BenchmarkAlertsKey(b *testing.B) {
+	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
+	for _, size := range []Size{{120, 40}, {200, 60}} {
+		m, _ := watched(&now, 100_000)
+		m.Update(tea.WindowSizeMsg{Width: size.Width, Height: size.Height})
+		m.View()
+		b.Run(fmt.Sprintf("down and up/%dx%d", size.Width, size.Height), func(b *testing.B) {
+			b.ReportAllocs()
+			for i := range b.N {
+				k := tea.KeyPressMsg{Code: tea.KeyDown}
+				if i%16 > 7 {
+					k = tea.KeyPressMsg{Code: tea.KeyUp}
+				}
+				m.Update(k)
+				m.View()
+			}
+		})
+		b.Run(fmt.Sprintf("details and back/%dx%d", size.Width, size.Height), func(b *testing.B) {
+			b.ReportAllocs()
+			for i := range b.N {
+				k := tea.KeyPressMsg{Code: tea.KeyEnter}
+				if i%2 == 1 {
+					k = tea.KeyPressMsg{Code: tea.KeyEscape}
+				}
+				m.Update(k)
+				m.View()
+			}
+		})
+		m.Close()
+	}
+}
+
 // A State in which 1 % changed, merged into the screen and drawn.
 func BenchmarkRefresh(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
