@@ -25,7 +25,7 @@ type namespaces struct {
 func (p *poll) readApplications() *failure {
 	s := p.s
 	if p.now.Before(s.appsNext) || s.behind && !s.appsAt.IsZero() && p.now.Sub(s.appsAt) < endedEvery {
-		return nil // what is left over of the poll before comes first
+		return s.appsErr // what is left over of the poll before comes first
 	}
 	s.appsNext = p.now.Add(spread(s.opt.Inventory.Std()))
 	w := &walk{}
@@ -49,6 +49,7 @@ func (p *poll) readApplications() *failure {
 			return nil
 		}
 		if f != nil {
+			s.appsErr = f
 			return f
 		}
 		d, n, ids := s.decoder(), 0, []string(nil)
@@ -77,6 +78,7 @@ func (p *poll) readApplications() *failure {
 func (p *poll) takeApplications(all []application, why string) {
 	s := p.s
 	first := s.appsAt.IsZero()
+	s.appsErr = nil
 	s.appsAt, s.appsWhole, s.appsSaid, s.listed = p.now, why == "", why, nil
 	for _, x := range all {
 		if !s.wanted(&x) || slices.Contains(s.listed, x.key) {

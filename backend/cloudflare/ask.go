@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,14 +26,19 @@ type failure struct {
 	status     int // 0: no answer
 	retryAfter time.Duration
 	said       string // what the body says, masked and cut
+	header     bool   // the token has no form that a token has
 	err        error  // a *backend.Error
 }
 
 func (f *failure) is(status int) bool { return f != nil && f.status == status }
 
+// headerCodes are what the platform answers, with status 400, where a header is not as it should be: invalid request headers, and an
+// Authorization header of another form.
+var headerCodes = []int{6003, 6111}
+
 // refused reports whether the token is refused.
 func (f *failure) refused() bool {
-	return f.is(http.StatusUnauthorized) || f.is(http.StatusForbidden)
+	return f.is(http.StatusUnauthorized) || f.is(http.StatusForbidden) || f.is(http.StatusBadRequest) && f.header
 }
 
 // answer is one JSON answer.
@@ -101,11 +107,13 @@ func (s *Source) failed(err error) *failure {
 // refusal makes the failure of a status. The envelope lists errors with code and message.
 func (s *Source) refusal(status int, body []byte, h http.Header, where string, kind backend.ErrorKind) *failure {
 	var said []string
+	header := false
 	if doc, err := wire.Parse(body); err == nil {
 		for n := range doc.Root().Get("errors").Elements() {
 			text, _ := n.Get("message").Text()
 			if code, ok := number(n.Get("code")); ok {
 				text += " (code " + strconv.Itoa(code) + ")"
+				header = header || slices.Contains(headerCodes, code)
 			}
 			if text = strings.TrimSpace(text); text != "" && len(said) < 3 {
 				said = append(said, text)
@@ -117,7 +125,7 @@ func (s *Source) refusal(status int, body []byte, h http.Header, where string, k
 	} else if !strings.Contains(h.Get("Content-Type"), "html") {
 		said = append(said, strings.TrimSpace(string(body)))
 	}
-	f := &failure{status: status, said: s.client.Cleaner().Clean(strings.Join(said, "; "), 200).String()}
+	f := &failure{status: status, header: header, said: s.client.Cleaner().Clean(strings.Join(said, "; "), 200).String()}
 	text := fmt.Sprintf("answered %d", status)
 	if name := http.StatusText(status); name != "" {
 		text += " " + name

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,7 +82,7 @@ func (p *poll) readAccount() *backend.Error {
 
 // bridgeAlone says what is missing where only the bridge answers: what the account API told before is old.
 func (p *poll) bridgeAlone(refused *backend.Error) {
-	why := backend.Textf("the account API: %s", p.clean(refused.Err.Error(), 300))
+	why := backend.Textf("the account API: %s", p.clean(strings.TrimPrefix(refused.Err.Error(), "the account API "), 300))
 	p.problem(backend.Key{}, refused.Kind, refused.Where, why.String())
 	p.r.Degraded, p.r.Unseen = why, true
 	p.r.Inputs = []backend.Input{backend.InputContainers} // those of the bridge

@@ -25,6 +25,26 @@ func TestABadTokenNamesThePermissionAndTheStep(t *testing.T) {
 	}
 }
 
+// TestARefusalLastsUntilItIsAskedAgain: a poll out of turn asks nothing and knows no better.
+func TestARefusalLastsUntilItIsAskedAgain(t *testing.T) {
+	w := withBridge(t, nil)
+	w.set("/containers/applications", refusal(http.StatusBadRequest, 6003, "Invalid request headers"))
+	for range 2 {
+		w.clock.Add(100 * time.Millisecond)
+		r, err := w.src.Poll(t.Context())
+		if err != nil || !strings.Contains(r.Degraded.String(), "Invalid request headers (code 6003); check the token (environment variable CLOUDFLARE_API_TOKEN)") || !r.Unseen {
+			t.Errorf("degraded %v, %v", r.Degraded, err)
+		}
+	}
+	if n := w.requests("/containers/applications"); n != 1 {
+		t.Errorf("it was asked %d times", n)
+	}
+	w.set("/containers/applications", apps(scheduledApp("3", "", 2, 10), objectApp))
+	if r := w.poll(); !r.Degraded.IsEmpty() || len(r.Sandboxes) != 5 {
+		t.Errorf("degraded %v", r.Degraded)
+	}
+}
+
 func TestEachMissingPermissionIsNamed(t *testing.T) {
 	w := newWorld(t, nil)
 	w.set("/workers/durable_objects/namespaces", refusal(http.StatusForbidden, 10000, "Authentication error"))

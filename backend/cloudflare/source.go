@@ -35,7 +35,8 @@ type Source struct {
 	appsNext   time.Time
 	appsAt     time.Time // zero: never listed
 	appsWhole  bool
-	appsSaid   string // why the list of applications is not whole
+	appsSaid   string   // why the list of applications is not whole
+	appsErr    *failure // why it could not be read when it was last asked for
 	namespaces namespaces
 	boxes      map[backend.ID]*box // by the id of the instance
 	formers    map[string]former   // of instances that this process has not seen yet, by id
