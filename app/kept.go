@@ -20,7 +20,7 @@ import (
 
 // viewOf is a view of the configuration as the console takes it.
 func viewOf(v config.View) ui.View {
-	return ui.View{Name: v.Name, Screen: v.Screen, Look: views.Look{Filter: v.Filter, Sort: v.Sort, Columns: v.Columns, Wide: v.Wide}}
+	return ui.View{Name: v.Name, Screen: v.Screen, Look: views.Look{Filter: v.Filter, Sort: v.Sort, Columns: v.Columns, Wide: v.Wide, Group: v.Group}}
 }
 
 // keptFile is what a viewer's console keeps between runs, in the state directory. Another user or configuration has another file.

@@ -11,6 +11,7 @@ type View struct {
 	Filter  string   `toml:"filter" doc:"as it is typed behind /"`
 	Sort    string   `toml:"sort" doc:"name of a column, with - before it for the other way round; none: the natural order; empty: the screen's own"`
 	Columns []string `toml:"columns" doc:"columns that are shown at every width, with - before them columns that are not"`
+	Group   string   `toml:"group" doc:"what rows are grouped by: compose, label:NAME, or a column; empty: they are not"`
 	Wide    bool     `toml:"wide" doc:"gives the whole screen to the table"`
 }
 

@@ -20,7 +20,7 @@ type View struct {
 // longestViewName is how many characters a view's name can have.
 const longestViewName = 40
 
-// CheckView says which key of a view is wrong (name, screen, filter, sort or columns), and why; empty: it is a view.
+// CheckView says which key of a view is wrong (name, screen, filter, sort, group or columns), and why; empty: it is a view.
 func CheckView(v View) (key, why string) {
 	if why := badViewName(v.Name); why != "" {
 		return "name", why

@@ -8,6 +8,8 @@ type Look struct {
 	Sort string `json:"sort,omitempty"`
 	// Columns are names of columns that are shown at every width, and with "-" before them of columns that are not shown.
 	Columns []string `json:"columns,omitempty"`
+	// Group is what rows are grouped by: compose, label:NAME, or the name of a column; empty: they are not.
+	Group string `json:"group,omitempty"`
 	// Wide gives the whole screen to the table, with every column there is room for.
 	Wide bool `json:"wide,omitempty"`
 }

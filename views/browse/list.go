@@ -90,6 +90,7 @@ type List[R any] struct {
 	wide     bool            // the table has the whole screen
 	want     backend.Key     // the cursor goes to it as soon as it is there
 	drawn    drawn
+	groups   groups
 }
 
 // New makes a List.
@@ -278,9 +279,11 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 		l.nextSort()
 	case keys.SortReverse:
 		l.reverse = !l.reverse
-		l.table.SetOrder(l.order(), l.reverse)
+		l.sortRows()
 	case keys.Column:
 		return l.toggle(in.Text)
+	case keys.Group:
+		return l.groupBy(in.Text)
 	case keys.Wide:
 		return l.toggleWide()
 	case keys.SetFilter:
@@ -331,7 +334,7 @@ func (l *List[R]) nextSort() {
 	if next >= 0 {
 		l.reverse = l.cfg.Set.Columns[next].Descending
 	}
-	l.table.SetOrder(l.order(), l.reverse)
+	l.sortRows()
 }
 
 // focus opens the row with an id or name, or the only one of which it is a part.

@@ -17,7 +17,7 @@ const unsorted = "none"
 
 // Look is how the rows are shown now.
 func (l *List[R]) Look() views.Look {
-	look := views.Look{Filter: l.filterIn, Wide: l.wide}
+	look := views.Look{Filter: l.filterIn, Wide: l.wide, Group: l.groups.by}
 	own := l.cfg.Set.Column(l.cfg.Set.DefaultSort)
 	name, turned := unsorted, l.reverse
 	if l.sort >= 0 {
@@ -59,14 +59,18 @@ func (l *List[R]) SetLook(look views.Look) {
 			l.reverse = l.cfg.Set.Columns[at].Descending != turned
 		}
 	}
-	l.table.SetOrder(l.order(), l.reverse)
+	l.groups = groups{}
+	if look.Group != "" && l.notAGroup(look.Group) == "" {
+		l.groups.by = look.Group
+	}
+	l.sortRows()
 	l.setFilter(look.Filter)
 }
 
 // Seek puts the cursor on a row as soon as it is there, unless the viewer moves it before.
 func (l *List[R]) Seek(k backend.Key) { l.want = k }
 
-// CheckLook says what of a Look does not fit this screen: the part's name (filter, sort or columns) and why. Both are empty where
+// CheckLook says what of a Look does not fit this screen: the part's name (filter, sort, group or columns) and why. Both are empty where
 // everything does.
 func (l *List[R]) CheckLook(look views.Look) (part, why string) {
 	names := l.fields()
@@ -76,6 +80,9 @@ func (l *List[R]) CheckLook(look views.Look) (part, why string) {
 	}
 	if name := strings.TrimPrefix(look.Sort, "-"); look.Sort != "" && name != unsorted && !slices.Contains(names, name) {
 		return "sort", notAColumn(name, names)
+	}
+	if why := l.notAGroup(look.Group); look.Group != "" && why != "" {
+		return "group", why
 	}
 	for _, column := range look.Columns {
 		if name := strings.TrimPrefix(column, "-"); !slices.Contains(names, name) {

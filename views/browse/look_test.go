@@ -26,6 +26,7 @@ func TestLookOfAnother(t *testing.T) {
 		{{Action: keys.SortReverse}},
 		{{Action: keys.SetFilter, Text: "state:e"}, {Action: keys.Wide}},
 		{{Action: keys.Column, Text: "state"}},
+		{{Action: keys.Group, Text: "state"}, {Action: keys.Sort, Text: "-id"}},
 	} {
 		one, other := make(), make()
 		one.Render(120, 20, f)
@@ -64,6 +65,8 @@ func TestWrongLook(t *testing.T) {
 	}{
 		{views.Look{Filter: "nosuch:x"}, "filter", "(character 1 of the filter)"},
 		{views.Look{Sort: "-nosuch"}, "sort", `"nosuch" is not the name of a column: id, state`},
+		{views.Look{Group: "label:x"}, "group", "have no labels"},
+		{views.Look{Group: "nosuch"}, "group", `"nosuch" is nothing to group by`},
 		{views.Look{Columns: []string{"-state", "nosuch"}}, "columns", `"nosuch" is not`},
 		{views.Look{Sort: "-none", Filter: "state:x", Columns: []string{"id"}}, "", ""},
 	} {

@@ -31,6 +31,6 @@ func (l *List[R]) sortBy(name string) views.Outcome {
 	}
 	l.sort = l.cfg.Set.Column(begin[0])
 	l.reverse = l.cfg.Set.Columns[l.sort].Descending != reversed
-	l.table.SetOrder(l.order(), l.reverse)
+	l.sortRows()
 	return views.Outcome{Say: "sorted by " + begin[0]}
 }

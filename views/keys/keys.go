@@ -87,6 +87,7 @@ const (
 	Time    // show times in local time or in UTC
 	Theme   // Text names the colours
 	Reload  // read the configuration again
+	Group   // Text says what the rows are grouped by
 	Mouse   // let the mouse point, or give it back to the terminal
 )
 
@@ -264,6 +265,7 @@ func Bindings(screens []ScreenName) []Binding {
 		command("copy-yaml", Intent{Action: CopyOf, Text: "yaml"}, "copy the reading as YAML"),
 		command("copy-ids", Intent{Action: CopyOf, Text: "ids"}, "copy the ids of all subjects of an alert, or of the marked rows"),
 		taking("column", Intent{Action: Column}, "show a column, or hide it: :column NAME"),
+		taking("group", Intent{Action: Group}, "group rows: :group compose, :group label NAME, :group COLUMN, :group off"),
 		taking("save", Intent{Action: SaveView}, "keep filter, order, columns and screen as a view: :save NAME"),
 		taking("view", Intent{Action: OpenView}, "open a view of the configuration, or a saved one: :view NAME"),
 		taking("forget", Intent{Action: ForgetView}, "forget a saved view: :forget NAME"),

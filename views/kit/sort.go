@@ -1,6 +1,9 @@
 package kit
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // sortAll ranks all rows and sorts them with a radix sort, starting from the natural order, so that rows of equal rank are
 // mostly sorted already. A comparison sort of 100,000 rows would visit each row about seventeen times. Rows are ranked in
@@ -81,4 +84,24 @@ func radixSort(ranks, other []rank) (sorted, free []rank) {
 		ranks, other = other, ranks
 	}
 	return ranks, other
+}
+
+// Within is the order of a row in a group, to be sorted forwards: groups by number and name, and rows of one group by o, turned
+// round where reverse says so. What is unknown comes last in its group.
+func (o Order) Within(num float64, group string, reverse bool) Order {
+	b := append([]byte(group), 0)
+	n := sortable(o.Num)
+	switch {
+	case o.Unknown:
+		b = append(b, 0xff)
+	case reverse:
+		b = binary.BigEndian.AppendUint64(append(b, 0), ^n)
+		for _, c := range []byte(o.Text) {
+			b = append(b, ^c)
+		}
+		b = append(b, 0xff)
+	default:
+		b = append(binary.BigEndian.AppendUint64(append(b, 0), n), o.Text...)
+	}
+	return Order{Num: num, Text: string(b)}
 }

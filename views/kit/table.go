@@ -78,6 +78,13 @@ func (t *Table[K, R]) Len() int { return len(t.shown) }
 // Total is the number of all rows.
 func (t *Table[K, R]) Total() int { return len(t.all) }
 
+// Each calls f with every row that matches, in order.
+func (t *Table[K, R]) Each(f func(R)) {
+	for _, it := range t.shown {
+		f(it.row)
+	}
+}
+
 // Pending reports whether the filter in force has not been asked about all rows yet.
 func (t *Table[K, R]) Pending() bool { return t.seen < len(t.all) }
 

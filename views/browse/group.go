@@ -1,0 +1,216 @@
+package browse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/subjects"
+	"sandglass/views/theme"
+)
+
+// What rows are grouped by, besides a column: the compose project, or a label.
+const (
+	byCompose = "compose"
+	byLabel   = "label:"
+	noGroups  = "off"
+)
+
+// projects are the labels that hold a compose project.
+var projects = []string{"com.docker.compose.project", "io.podman.compose.project"}
+
+// groups are what rows are grouped by, and how many each group has.
+type groups struct {
+	by     string // compose, label:NAME or a column; empty: nothing
+	number uint64 // of the State that was counted
+	filter string
+	rows   int
+	of     map[string]groupCount
+}
+
+type groupCount struct{ rows, alerting int }
+
+// groupOf is the group of a row; empty: none.
+func (l *List[R]) groupOf(row R) string {
+	l.cur.Row = row
+	c := l.cur.Snapshot()
+	name, labelled := strings.CutPrefix(l.groups.by, byLabel)
+	switch {
+	case l.groups.by == byCompose:
+		for _, p := range projects {
+			if v := labelOf(l.cfg.Set.Labels(row), p); v != "" {
+				return c.Shown(v)
+			}
+		}
+		return ""
+	case labelled:
+		return c.Shown(labelOf(l.cfg.Set.Labels(row), name))
+	}
+	if text, _ := l.cur.Field(l.groups.by); text != subjects.Nothing {
+		return text
+	}
+	return ""
+}
+
+func labelOf(labels []backend.Field, name string) string {
+	for _, f := range labels {
+		if f.Name.String() == name {
+			return f.Value.String()
+		}
+	}
+	return ""
+}
+
+// ungrouped is the head of the rows that have no group.
+func (g *groups) ungrouped() string {
+	if name, labelled := strings.CutPrefix(g.by, byLabel); labelled {
+		return "no label " + name
+	}
+	if g.by == byCompose {
+		return "no compose project"
+	}
+	return "no " + g.by
+}
+
+// groupBy groups the rows as a command says: compose, label NAME, a column, or off.
+func (l *List[R]) groupBy(text string) views.Outcome {
+	by := strings.TrimSpace(text)
+	if name, label := strings.CutPrefix(by, "label "); label {
+		by = byLabel + strings.TrimSpace(name)
+	}
+	switch {
+	case by == "" && l.groups.by == "":
+		return views.Outcome{Say: "write what to group by after it: " + l.groupings()}
+	case by == "" || by == noGroups:
+		if l.groups.by == "" {
+			return views.Outcome{Say: "the rows are not grouped"}
+		}
+		l.setGroups("")
+		return views.Outcome{Say: "not grouped any more"}
+	}
+	if why := l.notAGroup(by); why != "" {
+		return views.Outcome{Say: why}
+	}
+	l.setGroups(by)
+	return views.Outcome{Say: "grouped by " + strings.Replace(by, byLabel, "label ", 1) + "; :group off ends it"}
+}
+
+func (l *List[R]) setGroups(by string) {
+	l.groups = groups{by: by}
+	l.sortRows()
+}
+
+// groupings says what the rows of this screen can be grouped by.
+func (l *List[R]) groupings() string {
+	if l.cfg.Set.Labels == nil {
+		return "a column, or off"
+	}
+	return "compose, label NAME, a column, or off"
+}
+
+// notAGroup says why rows cannot be grouped so; empty: they can.
+func (l *List[R]) notAGroup(by string) string {
+	name, labelled := strings.CutPrefix(by, byLabel)
+	switch {
+	case (by == byCompose || labelled) && l.cfg.Set.Labels == nil:
+		return l.cfg.Name + " have no labels: group by a column"
+	case labelled && strings.TrimSpace(name) == "":
+		return "write the label's name: label NAME"
+	case by == byCompose || labelled || slices.Contains(l.fields(), by):
+		return ""
+	}
+	return fmt.Sprintf("%q is nothing to group by: %s", backend.Clean(by, 30).String(), l.groupings())
+}
+
+// sortRows puts the order into force. In groups, rows keep it inside their group; those without a group come last.
+func (l *List[R]) sortRows() {
+	if l.groups.by == "" {
+		l.table.SetOrder(l.order(), l.reverse)
+		return
+	}
+	inner := l.order()
+	l.table.SetOrder(func(row R) kit.Order {
+		var o kit.Order
+		if inner != nil {
+			o = inner(row)
+		}
+		group := l.groupOf(row)
+		num := 0.0
+		if group == "" {
+			num = 1
+		}
+		return o.Within(num, group, l.reverse)
+	}, false)
+}
+
+// counted counts the groups of the rows that match.
+func (l *List[R]) counted() map[string]groupCount {
+	g := &l.groups
+	if g.of != nil && g.number == l.number && g.filter == l.filterIn && g.rows == l.table.Len() {
+		return g.of
+	}
+	g.of, g.number, g.filter, g.rows = map[string]groupCount{}, l.number, l.filterIn, l.table.Len()
+	l.table.Each(func(row R) {
+		name := l.groupOf(row)
+		n := g.of[name]
+		n.rows++
+		if l.cur.Snapshot().Alert(l.cfg.Set.Key(row)) != nil {
+			n.alerting++
+		}
+		g.of[name] = n
+	})
+	return g.of
+}
+
+// heads is how many lines the heads of all groups take.
+func (l *List[R]) heads() int {
+	if l.groups.by == "" {
+		return 0
+	}
+	return len(l.counted())
+}
+
+// window are the rows that are drawn in h lines together with the heads of their groups.
+func (l *List[R]) window(h int) (rows []kit.Row[R], above int) {
+	for n := h; ; {
+		rows, above, _ = l.table.Window(n)
+		heads := l.headsOf(rows)
+		if len(rows)+heads <= h || n <= 1 {
+			return rows, above
+		}
+		n = max(1, min(n-1, h-heads))
+	}
+}
+
+// headsOf is how many heads stand above and between rows.
+func (l *List[R]) headsOf(rows []kit.Row[R]) (n int) {
+	if l.groups.by == "" {
+		return 0
+	}
+	last := ""
+	for i, r := range rows {
+		if group := l.groupOf(r.Row); i == 0 || group != last {
+			n, last = n+1, group
+		}
+	}
+	return n
+}
+
+// groupHead draws a group's name, how many rows it has, and how many of them an alert names.
+func (l *List[R]) groupHead(t *theme.Theme, w int, group string) string {
+	n := l.counted()[group]
+	line := kit.NewLine(t, w).Gap(1)
+	if group == "" {
+		line.Put(theme.Dim, l.groups.ungrouped())
+	} else {
+		line.Put(theme.Strong, kit.CutMiddle(group, max(w-30, 10)))
+	}
+	line.Put(theme.Dim, "  "+kit.Count(n.rows, "row", "rows"))
+	if n.alerting > 0 {
+		line.Put(theme.Warn, ", "+kit.Number(n.alerting)+" with an alert")
+	}
+	return line.String()
+}
