@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -112,7 +113,7 @@ func (o *Operator) judge(a Ability) Ability {
 		a.Denied = denied
 	case !a.Denied.IsEmpty():
 	case a.Spec.Takes && o.localTerminal() == nil:
-		a.Denied = noTerminal()
+		a.Denied = noTerminal(runtime.GOOS)
 	case c.opt.Journal == nil && !c.opt.JournalProblem.IsEmpty():
 		a.Denied = backend.Textf("without a journal nothing is done: %s", c.opt.JournalProblem)
 	case c.opt.Journal == nil || c.opt.StateDir == "":

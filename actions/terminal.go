@@ -28,9 +28,19 @@ type TerminalSize struct{ Width, Height uint }
 // TerminalUser is an effect that needs the person's terminal.
 type TerminalUser interface{ UseTerminal(Terminal) }
 
-// noTerminal denies a verb that takes over a terminal to a viewer who has none on this machine.
-func noTerminal() backend.Safe {
+// noTerminal denies a verb that takes over a terminal to a viewer who has none on this machine. system is the name that Go has for
+// the machine's.
+func noTerminal(system string) backend.Safe {
+	if system == "windows" {
+		return backend.Text("Sandglass opens no shell on Windows: run docker exec -it NAME sh, or start Sandglass in WSL")
+	}
 	return backend.Text("it takes over a terminal of this machine: run sandglass shell NAME in one")
+}
+
+// TakesTerminal reports whether a plan takes over the viewer's terminal for as long as it is carried out.
+func (o *Operator) TakesTerminal(p *Plan) bool {
+	a, err := o.ability(p.Source, p.Verb)
+	return err == nil && a.Spec.Takes
 }
 
 // UseTerminal gives the viewer's verbs a local terminal; without one those that take it over are denied. It is called before

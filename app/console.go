@@ -73,6 +73,11 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 		may = namesHidden()
 	}
 	operator := s.Operator(may)
+	on := ui.Terminal{In: os.Stdin, Out: os.Stdout}
+	if lent := lentBy(s.LocalTerminal(ctx)); lent != nil {
+		operator.UseTerminal(lent)
+		on.Lend = func(l ui.Lender) { lent.lend = l }
+	}
 	if o.Armed && !o.HideNames {
 		if _, err := operator.Arm(ctx, actions.LongestArming, backend.Text("demo"), backend.Text("the demo is there to be tried")); err != nil {
 			problems.add(err)
@@ -83,7 +88,7 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	viewer.Unfinished, err = s.unfinished(ctx)
 	problems.add(err)
 	stop := s.Start(ctx, true)
-	err = s.show(ctx, operator, viewer, ui.Terminal{In: os.Stdin, Out: os.Stdout})
+	err = s.show(ctx, operator, viewer, on)
 	crash := (*CrashError)(nil)
 	if errors.As(err, &crash) {
 		lastWords(crash.Acting, s.flags(), crash.Panic.Reason, crash.File)

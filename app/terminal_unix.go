@@ -68,6 +68,7 @@ func (k *keysOf) Read(p []byte) (int, error) {
 		case err == unix.EINTR, err == nil && n == 0:
 		case err != nil:
 			return 0, err
+		case k.ctx.Err() != nil: // the session ended while it waited: the key is the next reader's
 		default:
 			return k.file.Read(p)
 		}

@@ -126,6 +126,9 @@ func (p *Program) follow(ctx context.Context, o *actions.Operator) actions.Progr
 		case <-changed:
 		case <-interrupted:
 			interrupted = nil
+			if o.TakesTerminal(run.Progress().Plan) { // it ends at once, and has the terminal until then
+				break
+			}
 			p.notice("interrupted: the target under way finishes, then the plan stops")
 			t := time.NewTimer(longestEnd)
 			defer t.Stop()

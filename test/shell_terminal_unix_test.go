@@ -100,6 +100,9 @@ func startKeeping(t *testing.T, args ...string) (*onTerminal, *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 40, Cols: 120}); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = []string{"SANDGLASS_TEST_RUN_MAIN=1", "TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=/tmp", "LANG=C.UTF-8", "SANDGLASS_USER=tester"}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty

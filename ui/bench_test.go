@@ -29,7 +29,7 @@ func BenchmarkKey(b *testing.B) {
 			m.View()
 		}
 		for name, k := range map[string]tea.KeyPressMsg{"down": {Code: tea.KeyDown}, "page": {Code: tea.KeyPgDown}, "end": {Code: 'G', Text: "G"},
-			"sort": {Code: 's', Text: "s"}, "reverse": {Code: 'S', Text: "S"}} {
+			"sort": {Code: 's', Text: "s"}, "reverse": {Code: 'I', Text: "I"}} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for range b.N {

@@ -60,7 +60,7 @@ func TestFooters(t *testing.T) {
 	}{
 		{"alerts", []string{"1"}}, {"alerts, nothing written", []string{"1", "j", "j", "j", "j"}}, {"workspaces", []string{"2"}}, {"sandboxes", []string{"3"}},
 		{"tmpdirs", []string{"7"}}, {"timeline", []string{"8"}}, {"sources", []string{"9"}}, {"marked", []string{"3", " ", "j", " "}},
-		{"sorted", []string{"7", "s", "S"}}, {"filter", []string{"2", "/", "works:failing"}}, {"filter with a problem", []string{"2", "/", "nofield:x"}},
+		{"sorted", []string{"7", "s", "I"}}, {"filter", []string{"2", "/", "works:failing"}}, {"filter with a problem", []string{"2", "/", "nofield:x"}},
 		{"filter kept", []string{"2", "/", "evicted", keyEnter}}, {"details of an alert", []string{"1", keyEnter}}, {"details of a workspace", []string{"2", keyEnter}},
 		{"details of a source", []string{"9", keyEnter}}, {"runbook", []string{"R"}}, {"runbook without a page", []string{"j", "j", "j", "j", "R"}},
 		{"help", []string{"?"}}, {"palette", []string{":"}}, {"silences", []string{"M"}}, {"acknowledge", []string{"a"}}, {"looks only", []string{"3", "D"}},

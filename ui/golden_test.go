@@ -125,7 +125,7 @@ func TestOverlays(t *testing.T) {
 		{"palette", Size{80, 24}, []string{":", "s"}},
 		{"filter-kept", Size{80, 24}, []string{"2", "/", "evicted", keyEnter}},
 		{"filter-nothing", Size{80, 24}, []string{"2", "/", "nosuchthing", keyEnter}},
-		{"sorted", Size{80, 24}, []string{"7", "s", "S"}},
+		{"sorted", Size{80, 24}, []string{"7", "s", "I"}},
 		{"marked", Size{80, 24}, []string{"3", " ", "j", " "}},
 		{"flat-tail", Size{80, 12}, []string{"G"}},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,8 @@ type Terminal struct {
 	// Started is called once the screen is up, with a function that ends the program at once and returns when the
 	// terminal is restored; the wiring calls it when a goroutine panics. It may be nil.
 	Started func(kill func())
+	// Lend is called before the screen is up, with what lends the terminal to others. It may be nil.
+	Lend func(Lender)
 }
 
 const (
@@ -42,7 +45,7 @@ func Run(ctx context.Context, v Viewer, feed Feed, term Terminal) error {
 	m := New(v, feed)
 	defer m.Close()
 	g := &guard{model: m, burst: burst{now: v.Now}}
-	x := &program{spawn: term.Spawn, out: newOutput(term.Out, term.Spawn), done: make(chan struct{})}
+	x := &program{spawn: term.Spawn, out: newOutput(term.Out, term.Spawn), done: make(chan struct{}), leaving: make(chan struct{})}
 	defer x.out.giveUp()
 	term.Out = x.out.terminal()
 	if _, file := term.In.(*os.File); !file {
@@ -52,6 +55,9 @@ func Run(ctx context.Context, v Viewer, feed Feed, term Terminal) error {
 	term.Spawn.Go("ui: end of the context", func() { x.endWith(ctx) })
 	if term.Resize != nil {
 		term.Spawn.Go("ui: resize", func() { x.resize(term.Resize) })
+	}
+	if term.Lend != nil {
+		term.Lend(x.lend)
 	}
 	if term.Started != nil {
 		term.Started(x.end)
@@ -80,7 +86,10 @@ type program struct {
 	spawn  backend.Spawner
 	done   chan struct{} // closed when it has ended
 	killed atomic.Bool
-	lost   atomic.Bool
+	// leaving is closed when it is to end.
+	leaving chan struct{}
+	leave   sync.Once
+	lost    atomic.Bool
 }
 
 // ErrLost says that a viewer's input ended: its far end has gone.
@@ -125,6 +134,7 @@ func (x *program) endWith(ctx context.Context) {
 // quit asks the program to end, because a killed one closes its input under the goroutine that reads it. One that does
 // not answer is killed. A terminal that takes no output is given up.
 func (x *program) quit(patience time.Duration) {
+	x.leave.Do(func() { close(x.leaving) })
 	x.spawn.Go("ui: quit", x.tea.Quit)
 	if within(patience, x.done) {
 		return

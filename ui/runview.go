@@ -25,6 +25,9 @@ func (v *runView) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	if _, changed := msg.(runMsg); changed {
 		ended := a.moved()
 		if v.run.Plan.Digest == a.run.Plan.Digest {
+			if said, back := a.gaveBack(); back {
+				return reply{Close: true, Say: said, Cmd: a.follow()}, true
+			}
 			ended = "" // it is in sight
 		}
 		return reply{Say: ended, Cmd: a.follow()}, true
@@ -105,7 +108,24 @@ func (a *acting) moved() (ended string) {
 	if !p.Own {
 		by = " by " + p.Plan.Who.Name().String()
 	}
+	if said, back := a.gaveBack(); back && p.Own {
+		return said
+	}
 	return string(p.Plan.Verb) + by + ": " + p.Summary().String() + "; v shows it"
+}
+
+// gaveBack says how a plan ended that had the terminal; false: it had not, it goes on, or there is more to read about it.
+func (a *acting) gaveBack() (said string, back bool) {
+	p := a.run
+	if !p.Over() || p.Count(actions.ResultVerified) != len(p.Lines) || len(p.Lines) != 1 || !p.Problem.IsEmpty() || !a.control.TakesTerminal(p.Plan) {
+		return "", false
+	}
+	l := &p.Lines[0]
+	said = l.Target.Label.String() + ": " + l.Text.String()
+	for _, note := range l.Done.Notes {
+		said += "; " + note.String()
+	}
+	return said, true
 }
 
 // runMsg says that a run began or moved on.

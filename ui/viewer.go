@@ -99,6 +99,8 @@ type Planner interface {
 	All() []actions.Ability
 	Again(ctx context.Context, old *actions.Plan, in actions.Intent) (*actions.Plan, []backend.Safe, error)
 	Start(context.Context, actions.Confirmed) error
+	// TakesTerminal reports whether the plan takes over the viewer's terminal while it is carried out.
+	TakesTerminal(*actions.Plan) bool
 }
 
 // Runs is the plan that some viewer carries out, or carried out last. Only its own viewer steers it.

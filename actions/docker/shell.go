@@ -29,10 +29,13 @@ func (m *mutatingClient) shell(ctx context.Context, b *containerInfo, _ actions.
 	if m.terminal == nil {
 		return actions.Done{}, errors.New("there is no terminal on this machine to open the shell on")
 	}
+	argv, dir, err := m.findShell(ctx, b)
+	if err != nil {
+		return actions.Done{}, err
+	}
 	var done actions.Done
-	err := m.terminal.Take(ctx, func(ctx context.Context, s actions.TerminalSession) error {
-		argv, dir, err := m.findShell(ctx, b)
-		if err != nil {
+	err = m.terminal.Take(ctx, func(ctx context.Context, s actions.TerminalSession) error {
+		if _, err := fmt.Fprintf(s.Out, "%s in %s; exit or ctrl+d ends it\r\n", argv, m.clean(b.name)); err != nil {
 			return err
 		}
 		began := m.factory.deps.Now()

@@ -179,7 +179,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(List, []string{"G", "end"}, Intent{Action: Bottom}, "", "last row", "bottom"),
 		bind(List, []string{"/"}, Intent{Action: Filter}, "filter", "show only rows that match", "filter"),
 		bind(List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column (:order COLUMN: by that one)", "sort by next column"),
-		bind(List, []string{"S"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"),
+		bind(List, []string{"I"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"),
 		bind(List, []string{"l"}, Intent{Action: Logs}, "logs", "follow the logs of this row's subject", "logs"),
 		bind(List, []string{"W"}, Intent{Action: Wide}, "", "wide: the table alone, with every column there is room for", "wide"),
 		bind(List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"),
@@ -255,7 +255,7 @@ func Bindings(screens []ScreenName) []Binding {
 		b = append(b, bind(List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb),
 			bind(Details, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, ""))
 	}
-	for _, v := range [][2]string{{"start", "start a sandbox that has ended"}, {"restart", "stop a sandbox and start it again"}, {"shell", "open a shell in a sandbox on this terminal"}} {
+	for _, v := range [][2]string{{"start", "start a sandbox that has ended"}, {"restart", "stop a sandbox and start it again"}} {
 		b = append(b, command(v[0], Intent{Action: Act, Text: v[0]}, v[1]+"; the plan is shown first"))
 	}
 	b = append(b, command("prove", Intent{Action: Act, Text: "prove"}, "try the platform of this sandbox or source; the plan is shown first"),
@@ -299,7 +299,7 @@ type VerbKey struct {
 }
 
 // VerbKeys are the keys of the verbs that Sandglass brings. Verbs that are confirmed by pressing their key twice (probe,
-// pause, resume) have letters that no reply of a terminal contains.
+// pause, resume, shell) have letters that no reply of a terminal contains.
 func VerbKeys() []VerbKey {
 	return []VerbKey{
 		{"r", "reset", "reset a failed workspace", false},
@@ -308,6 +308,7 @@ func VerbKeys() []VerbKey {
 		{"t", "stop", "stop a sandbox", false},
 		{"z", "pause", "pause a sandbox", true},
 		{"u", "resume", "resume a paused sandbox", true},
+		{"S", "shell", "open a shell in a sandbox on this terminal", true},
 		{"w", "repair", "make the missing working directory of a sandbox again", false},
 		{"C", "clean", "quarantine an abandoned scratch directory", false},
 	}
