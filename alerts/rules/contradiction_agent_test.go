@@ -271,6 +271,32 @@ func TestTheOnsetOfLinesStays(t *testing.T) {
 	check("an older line")
 }
 
+// TestALineThatIsNotReadAnyMore: a process that looks later than the log is read back says so, under the log that had the line, and a command
+// that ran since ends it.
+func TestALineThatIsNotReadAnyMore(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	s.agentSays(notStarted("sandbox-demo", "ls"))
+	at := s.wall
+	s.every(10*time.Second, time.Minute, func() { s.workersBox(nil) })
+	if said := told(s.want(contradictionRule, alerts.StatePending)); !strings.Contains(said, "1 command in session sandbox-demo") || strings.Contains(said, "\nreported: no command begins") {
+		t.Errorf("the line is read: %s", said)
+	}
+	s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = nil })
+	s.restart()
+	s.every(10*time.Second, 20*time.Minute, func() { s.workersBox(nil) })
+	a := s.want(contradictionRule, alerts.StatePending)
+	wantEvidence(t, a, "log: a command could not begin at "+at.UTC().Format("15:04:05")+"Z; that line is older than what is read now, which shows none that ran since")
+	if e := a.Evidence[len(a.Evidence)-1]; e.Source != "agent-log" {
+		t.Errorf("it is told by %s", e.Source)
+	}
+	ran := notStarted("sandbox-demo", "ls")
+	ran.Kind = backend.ReportCommandRan
+	s.agentSays(ran)
+	s.workersBox(nil)
+	s.look().quiet(contradictionRule)
+}
+
 // TestManyAgentsNameNoCase: of many sandboxes whose agents' logs alone tell, the group says what they say and no case.
 func TestManyAgentsNameNoCase(t *testing.T) {
 	t.Parallel()

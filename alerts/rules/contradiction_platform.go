@@ -344,6 +344,13 @@ func (r *contradiction) Recalled(env *alerts.Env, oldest backend.Entity, note al
 	out := agentEvidence(env, b, n)
 	for _, f := range n.ranked() {
 		told := f.Plane == signalHub && slices.ContainsFunc(reportsOf(env, b), func(x backend.Report) bool { return x.Kind.Suspicious() })
+		if f.Plane == signalAgent {
+			if n.Agent != nil && len(out) == 0 { // a process before this one read them
+				out = append(out, alerts.Evidence{Text: backend.Textf("log: a command could not begin at %s; that line is older than what is read now, which shows none that ran since", env.Clock(env.Ours(f.At))),
+					Source: n.Agent.Source, At: f.At})
+			}
+			continue
+		}
 		if isSignal(f.Plane) && !told { // the line itself is evidence
 			out = append(out, alerts.Evidence{Text: backend.Textf("reported: %s", f.What), Source: b.Key.Source, At: f.At})
 		}

@@ -207,12 +207,14 @@ func TestImpactOfASandboxThatAnswersAfterItsEnd(t *testing.T) {
 // What only an agent's log says is told as its word.
 func TestImpactOfAnAgentsLine(t *testing.T) {
 	key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
-	b := &backend.Sandbox{Meta: backend.Meta{Key: key}, Class: backend.SandboxRunning, Reported: backend.Text("running")}
-	c := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b)}, nil)
-	a := &alerts.Alert{Rule: "contradiction", Source: "a", State: alerts.StatePending, SubjectCount: 1, Subjects: []alerts.Subject{{Key: key}},
-		Cause: backend.Text("reported running, but no command begins in it, its agent's log says")}
-	if got := impact(a, c); !strings.HasSuffix(got, "no command begins in it, as far as its agent's log tells") {
-		t.Error(got)
+	for _, b := range []*backend.Sandbox{{Class: backend.SandboxRunning, Reported: backend.Text("running")}, {Class: backend.SandboxUnknown}} {
+		b.Key = key
+		c := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b)}, nil)
+		a := &alerts.Alert{Rule: "contradiction", Source: "a", State: alerts.StatePending, SubjectCount: 1, Subjects: []alerts.Subject{{Key: key}},
+			Cause: backend.Text("reported running, but no command begins in it, its agent's log says")}
+		if got := impact(a, c); !strings.HasSuffix(got, "no command begins in it, as far as its agent's log tells") {
+			t.Errorf("%s: %s", b.Class, got)
+		}
 	}
 }
 
