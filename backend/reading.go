@@ -284,24 +284,26 @@ const (
 	MetricCloseTimeout      Metric = "close-timeout"     // lines
 	MetricTmpdirCloseFailed Metric = "tmpdir-close-failed"
 	MetricNameCollision     Metric = "name-collision"
-	MetricAgentOOM          Metric = "agent-oom"      // lines: the agent's own process or Durable Object ran out of memory
-	MetricLimitKills        Metric = "limit-kills"    // the kernel killed a process at the memory limit of its container, as an engine or a kernel's log says
-	MetricPersistFailed     Metric = "persist-failed" // lines: the content of a workspace could not be saved
-	MetricHydrateFailed     Metric = "hydrate-failed" // lines: saved content could not be brought back, or a mount not be made
-	MetricPersistDone       Metric = "persist-done"   // lines: the content of a workspace was saved
-	MetricPreviewFailed     Metric = "preview-failed" // lines: the address of a port could not be made
-	MetricPTYCount          Metric = "pty-count"      // lines that name how many terminals an agent has open: the number is the sample
-	MetricPTYUnknown        Metric = "pty-unknown"    // lines about a terminal that the SDK does not know any more
-	MetricPTYFailed         Metric = "pty-failed"     // errors of an agent's terminals
-	MetricSDKExec           Metric = "sdk-exec"       // errors in which an agent's SDK gave a command up, or got no answer to it: the class is the sample
-	MetricSDKFiles          Metric = "sdk-files"      // … could not read or write, which belongs to no snapshot
-	MetricSDKMissing        Metric = "sdk-missing"    // … read a file that was not there
-	MetricSDKDelete         Metric = "sdk-delete"     // … could not delete a sandbox at the end of its session
-	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands, each counted once for as long as its session goes on using it, at least once an hour
-	MetricReads             Metric = "reads"          // log lines that say that files of a workspace were read; no pattern is built in
-	MetricReadBytes         Metric = "read-bytes"     // what lines about reads name as their bytes
-	MetricWrites            Metric = "writes"         // … or written
-	MetricNamed             Metric = "session-named"  // log lines that name the session: it is known to run
+	MetricAgentOOM          Metric = "agent-oom"       // lines: the agent's own process or Durable Object ran out of memory
+	MetricLimitKills        Metric = "limit-kills"     // the kernel killed a process at the memory limit of its container, as an engine or a kernel's log says
+	MetricPersistFailed     Metric = "persist-failed"  // lines: the content of a workspace could not be saved
+	MetricHydrateFailed     Metric = "hydrate-failed"  // lines: saved content could not be brought back, or a mount not be made
+	MetricPersistDone       Metric = "persist-done"    // lines: the content of a workspace was saved
+	MetricPreviewFailed     Metric = "preview-failed"  // lines: the address of a port could not be made
+	MetricPTYCount          Metric = "pty-count"       // lines that name how many terminals an agent has open: the number is the sample
+	MetricPTYUnknown        Metric = "pty-unknown"     // lines about a terminal that the SDK does not know any more
+	MetricPTYFailed         Metric = "pty-failed"      // errors of an agent's terminals
+	MetricSDKExec           Metric = "sdk-exec"        // errors in which an agent's SDK gave a command up, or got no answer to it: the class is the sample
+	MetricSDKFiles          Metric = "sdk-files"       // … could not read or write, which belongs to no snapshot
+	MetricSDKMissing        Metric = "sdk-missing"     // … read a file that was not there
+	MetricSDKDelete         Metric = "sdk-delete"      // … could not delete a sandbox at the end of its session
+	MetricSDKNotice         Metric = "sdk-notice"      // … went on from: its root could not be made, an archive not be removed
+	MetricPackageMissing    Metric = "package-missing" // lines: a package that an agent's SDK needs is not installed
+	MetricRejectedWords     Metric = "rejected-words"  // first words of rejected commands, each counted once for as long as its session goes on using it, at least once an hour
+	MetricReads             Metric = "reads"           // log lines that say that files of a workspace were read; no pattern is built in
+	MetricReadBytes         Metric = "read-bytes"      // what lines about reads name as their bytes
+	MetricWrites            Metric = "writes"          // … or written
+	MetricNamed             Metric = "session-named"   // log lines that name the session: it is known to run
 )
 
 // NoWebSocketLibrary is how the sample of a line is told that says that an agent lacks the library for terminals.
@@ -315,5 +317,5 @@ func LostAtOnce(before, lost int) bool { return before >= 10 && 2*lost >= before
 func LogMetrics() []Metric {
 	return []Metric{MetricEvictionExhausted, MetricRejections, MetricRollups, MetricLogLines, MetricLogBytes, MetricWorkspaceFailed,
 		MetricWorkspaceEvicted, MetricCloseTimeout, MetricTmpdirCloseFailed, MetricNameCollision, MetricAgentOOM, MetricPersistFailed,
-		MetricHydrateFailed, MetricPersistDone, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricSDKExec, MetricSDKFiles, MetricSDKMissing, MetricSDKDelete, MetricRejectedWords}
+		MetricHydrateFailed, MetricPersistDone, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricSDKExec, MetricSDKFiles, MetricSDKMissing, MetricSDKDelete, MetricSDKNotice, MetricPackageMissing, MetricRejectedWords}
 }

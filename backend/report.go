@@ -53,11 +53,12 @@ const (
 	ReportAgentRuns      ReportKind = "agent-runs"       // an agent takes its sandbox for running
 	ReportAgentDown      ReportKind = "agent-down"       // an agent says that its sandbox does not run
 	ReportCheckFailed    ReportKind = "check-failed"     // the check of its SDK failed, which it takes for the same, whatever the reason
+	ReportAgentDone      ReportKind = "agent-done"       // the session of an agent ended: it takes its sandbox for nothing any more
 )
 
 // Belief reports whether a report is about what an agent takes its sandbox for.
 func (k ReportKind) Belief() bool {
-	return k == ReportAgentRuns || k == ReportAgentDown || k == ReportCheckFailed
+	return k == ReportAgentRuns || k == ReportAgentDown || k == ReportCheckFailed || k == ReportAgentDone
 }
 
 // Suspicious reports whether a report is a reason to look at the sandbox.
@@ -66,7 +67,7 @@ func (k ReportKind) Suspicious() bool {
 	case ReportNudgeFailed, ReportNotReconnected, ReportUnknownSession, ReportDriverTimeout:
 		return true
 	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin, ReportNotStarted, ReportCommandRan,
-		ReportAgentRuns, ReportAgentDown, ReportCheckFailed:
+		ReportAgentRuns, ReportAgentDown, ReportCheckFailed, ReportAgentDone:
 	}
 	return false
 }

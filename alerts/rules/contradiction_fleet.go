@@ -406,7 +406,7 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 			out = append(out, toldEvidence(x.Told))
 		}
 	}
-	out = append(out, sdkEvidence(env, b, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing)...)
+	out = append(out, sdkEvidence(env, b, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing, backend.MetricSDKNotice)...)
 	switch {
 	case onPlatform(b):
 		if need.session != nil {

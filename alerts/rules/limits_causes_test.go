@@ -99,7 +99,7 @@ func retried(t *testing.T, attempts int, apart time.Duration) *story {
 
 // lineLimits are those of rules of which one line decides.
 func lineLimits(rules ...string) []limit {
-	metrics := map[string]backend.Metric{"tmpdir-close-failed": backend.MetricTmpdirCloseFailed, "persist-failed": backend.MetricPersistFailed, "hydrate-failed": backend.MetricHydrateFailed, "preview-failed": backend.MetricPreviewFailed}
+	metrics := map[string]backend.Metric{"tmpdir-close-failed": backend.MetricTmpdirCloseFailed, "persist-failed": backend.MetricPersistFailed, "hydrate-failed": backend.MetricHydrateFailed, "preview-failed": backend.MetricPreviewFailed, "package-missing": backend.MetricPackageMissing}
 	var out []limit
 	for _, rule := range rules {
 		out = append(out, limit{rule, func(t *testing.T, at bool) *story {

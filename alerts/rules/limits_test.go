@@ -18,7 +18,7 @@ type limit struct {
 }
 
 // limits are the thresholds that decide whether a rule fires.
-var limits = slices.Concat(fleetLimits, stormLimits, intermittentLimits, causeLimits, contradictionLimits, platformLimits, expiringLimits, interruptedLimits, ptyLimits, sandboxLimits, lineLimits("tmpdir-close-failed", "persist-failed", "hydrate-failed", "preview-failed"))
+var limits = slices.Concat(fleetLimits, stormLimits, intermittentLimits, causeLimits, contradictionLimits, platformLimits, expiringLimits, interruptedLimits, runawayLimits, ptyLimits, sandboxLimits, lineLimits("tmpdir-close-failed", "persist-failed", "hydrate-failed", "preview-failed", "package-missing"))
 
 // withoutLimit are the rules of which one fact decides, and which.
 var withoutLimit = map[string]string{

@@ -29,7 +29,7 @@ var unread = map[string][]string{
 
 // newer are the rules that the former version did not have, or that took no notes then.
 var newer = []string{"source-degraded", "intermittent-failure", "registry-not-published", "sandbox-crash-loop", "source-down", "contradiction",
-	"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted", "pty-pressure", "pty-failed", "sandbox-unhealthy"}
+	"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted", "runaway-process", "package-missing", "pty-pressure", "pty-failed", "sandbox-unhealthy"}
 
 // TestReadsTheNotesOfTheFormerVersion loads what the former version saved, and saves it again.
 func TestReadsTheNotesOfTheFormerVersion(t *testing.T) {

@@ -157,6 +157,7 @@ func (r *snapshotInterrupted) Evidence(env *alerts.Env, a *alerts.Alert, oldest 
 		d.Text = backend.Textf("probe: %s", d.Text)
 		out = append(out, d)
 	}
+	out = append(out, sdkEvidence(env, b, backend.MetricSDKNotice)...)
 	session := env.State.SessionOn(b)
 	for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed} {
 		for s := range env.State.Windows.All(m) {

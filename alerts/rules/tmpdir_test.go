@@ -294,6 +294,7 @@ func TestLineRules(t *testing.T) {
 		{closeRule, "5", backend.MetricTmpdirCloseFailed, alerts.SeverityWarning},
 		{"persist-failed", "2", backend.MetricPersistFailed, alerts.SeverityCritical},
 		{"preview-failed", "contradiction", backend.MetricPreviewFailed, alerts.SeverityWarning},
+		{"package-missing", "contradiction", backend.MetricPackageMissing, alerts.SeverityWarning},
 		{"hydrate-failed", "2", backend.MetricHydrateFailed, alerts.SeverityCritical},
 	} {
 		t.Run(c.rule, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // rulesOfPlatform are the rules about one fact of a cloud platform.
-var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted", "pty-pressure", "pty-failed"}
+var rulesOfPlatform = []string{"no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted", "runaway-process", "package-missing", "pty-pressure", "pty-failed"}
 
 // ofPlatform reports whether the page is about sandboxes of a cloud platform, or sessions of its hub.
 func (s *subjectView) ofPlatform() bool {
@@ -23,9 +23,10 @@ func (s *subjectView) ofPlatform() bool {
 
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
-	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.lostCheckpoint(), s.lostMount(), s.missingFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.interrupted(), s.terminals(), s.terminalFails(), s.sessionNeedsIt(),
-	}))}
+	first := append([]Check{s.manyAtOnce(), s.lostCheckpoint()}, s.lostMountOf()...)
+	d := Diagnosis{Checks: s.startFrom(s.fresh(append(first, []Check{
+		s.missingFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.interrupted(), s.runaway(), s.terminals(), s.terminalFails(), s.packageMissing(), s.sessionNeedsIt(),
+	}...)))}
 	s.endPlatform(&d)
 	return d
 }
@@ -71,6 +72,14 @@ func (s *subjectView) lostCheckpoint() Check {
 		return q.unsure("a resume of it was refused, which may pass")
 	}
 	return s.byRule(q, "no-checkpoint")
+}
+
+// lostMountOf asks for the mount where somebody can look at it: nobody can on a platform of agents.
+func (s *subjectView) lostMountOf() []Check {
+	if s.platform() == agentCloud {
+		return nil
+	}
+	return []Check{s.lostMount()}
 }
 
 func (s *subjectView) lostFiles() Check {
@@ -162,6 +171,24 @@ func (s *subjectView) interrupted() Check {
 	return s.byRule(question{"interrupted", "Was a save or restore of its files cut off?", "what is left in its /tmp"}, "snapshot-interrupted")
 }
 
+func (s *subjectView) runaway() Check {
+	q := question{"runaway", "Does a process in it run on although nobody waits for it?", "its processes"}
+	for _, b := range s.sandboxes {
+		if platformOf(b.Provider.String()) != agentCloud {
+			continue
+		}
+		x, read := b.Inside()
+		switch {
+		case s.ledBy("runaway-process") != nil:
+		case !read || !x.Read(backend.PartProcesses):
+			return q.unsure("not evaluated: its processes were not read. A probe reads them: sandglass probe %s", called(b))
+		case !slices.ContainsFunc(x.Processes, func(p backend.SandboxProcess) bool { return p.Class == backend.WorkRunning }):
+			return q.no(origin{b.Key.Source, x.At}, "nothing ran in it when it was probed")
+		}
+	}
+	return s.byRule(q, "runaway-process")
+}
+
 // listedSince are words of the cause of a sandbox that answers although it is reported to have ended.
 const listedSince = "of it was listed since"
 
@@ -181,6 +208,10 @@ func (s *subjectView) terminals() Check {
 
 func (s *subjectView) terminalFails() Check {
 	return s.byRule(question{"terminal-fails", "Do terminals of its agent fail?", "the agent's log"}, "pty-failed")
+}
+
+func (s *subjectView) packageMissing() Check {
+	return s.byRule(question{"package", "Does its agent lack a package for its sandboxes?", "the agent's log"}, "package-missing")
 }
 
 // driverAlone reports whether the sandbox that the page is about fails on no plane but that of its driver.
@@ -349,6 +380,20 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Rescue the files first: sandglass rescue %s. It wakes the sandbox.", name)
 		d.do("A save: let the agent save again. A restore adds files and never removes any: restore into a new sandbox to be sure.")
 		d.do("Remove the archive by hand then. Probe again: sandglass probe %s", name)
+	case d.is("package"):
+		d.NoReset = backend.Safe{}
+		d.conclude("Its agent lacks a package for its sandboxes. %s.", d.fact("package"))
+		d.dont("Don't install it in the sandbox: the agent's own Python needs it.")
+		d.do("Install it where the agent runs. The command is above: use the agent's own Python.")
+		d.do("Start the agent again.")
+	case d.is("runaway"):
+		d.NoReset = backend.Safe{}
+		d.conclude("A process in it runs on, and nobody waits for it: %s.", d.fact("runaway"))
+		d.dont("Don't take the agent's error for its end. Only the agent's own wait ended.")
+		d.do("Read which it is, and since when: sandglass why %s", name)
+		d.do("Ask it to end: sandglass stop-process %s. It is billed, and wakes the sandbox.", name)
+		d.do("It runs on: sandglass kill-process %s. Its unsaved work is lost.", name)
+		d.do("Probe again: sandglass probe %s. Only that shows that it is gone.", name)
 	case d.is("terminal-fails"):
 		d.NoReset = backend.Safe{}
 		d.conclude("Terminals of its agent fail. Plain commands may work.")
@@ -415,6 +460,10 @@ func ruleOfPlatform(a *alerts.Alert) []string {
 		return []string{"preview"}
 	case "snapshot-interrupted":
 		return []string{"interrupted"}
+	case "package-missing":
+		return []string{"package"}
+	case "runaway-process":
+		return []string{"runaway"}
 	case "pty-pressure":
 		return []string{"terminals"}
 	case "pty-failed":

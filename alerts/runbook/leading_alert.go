@@ -123,7 +123,7 @@ func affirmed(a *alerts.Alert) []string {
 		return []string{"sandbox-oom", "memory"}
 	case "contradiction":
 		return contradicted(a.Cause.String())
-	case "no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted", "pty-pressure", "pty-failed":
+	case "no-checkpoint", "wake-failed", "stuck-in-transit", "reaped-soon", "sandbox-expiring", "public-preview", "preview-token-expiring", "preview-failed", "snapshot-interrupted", "runaway-process", "package-missing", "pty-pressure", "pty-failed":
 		return ruleOfPlatform(a)
 	case "sandbox-crash-loop":
 		return []string{"loop"}

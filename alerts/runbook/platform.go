@@ -24,6 +24,7 @@ func onlyOn() map[string]platform {
 		"sqlite": cloudflare, "storage": cloudflare, "database": cloudflare, "snapshot": cloudflare, "binding": cloudflare, "quota": cloudflare, "sharing": cloudflare,
 		"asleep": cloudflare, "namespace": cloudflare,
 		"no-checkpoint": cloud, "jobs": cloud, "wake": cloud, "resume": cloud, "reaped": cloud,
+		"runaway": agentCloud, "package": agentCloud, "interrupted": agentCloud, "terminals": agentCloud, "terminal-fails": agentCloud, "open": agentCloud, "token": agentCloud, "preview": agentCloud,
 		"posix": ownHosts, "root": ownHosts, "engine": ownHosts, "boot": ownHosts,
 	}
 }

@@ -9,6 +9,7 @@ import (
 // Told is what the log of an agent last said of whether its sandbox runs.
 type Told struct {
 	Runs   bool
+	Over   bool // it said that the session ended, and nothing of the sandbox
 	Hint   bool // only the SDK's own check failed, which says little by itself
 	At     time.Time
 	Source string // that read the line
@@ -17,26 +18,32 @@ type Told struct {
 
 // ToldOn is what the log of its agent said of a sandbox in its present life; false: nothing lately.
 func (s *State) ToldOn(b *backend.Sandbox) (Told, bool) {
-	t, is := s.told(b.Key.Source, b.Key.ID, s.SessionOn(b))
-	return t, is && !t.At.Before(b.CreatedAt.Or(time.Time{})) && !t.At.Before(b.FreshAt)
+	t, is := s.lastTold(b.Key.Source, b.Key.ID, s.SessionOn(b))
+	return t, is && !t.Over && !t.At.Before(b.CreatedAt.Or(time.Time{})) && !t.At.Before(b.FreshAt)
 }
 
 // ToldOf is what the log of its agent said of the sandbox that a saved state names; false: nothing lately.
 func (s *State) ToldOf(r *backend.Ref) (Told, bool) {
-	return s.told("", r.Sandbox, r.Session)
+	t, is := s.lastTold("", r.Sandbox, r.Session)
+	return t, is && !t.Over
 }
 
-// told is the newest line about a sandbox of a source, "": of any, or about a session without a sandbox.
-func (s *State) told(source string, sandbox, session backend.ID) (t Told, is bool) {
+// lastTold is the newest line about a sandbox of a source, "": of any, or about a session without a sandbox. One that tells the end of the
+// session is about both.
+func (s *State) lastTold(source string, sandbox, session backend.ID) (t Told, is bool) {
 	for _, h := range s.Sources {
 		if source != "" && !h.ReportsOn(source) {
 			continue
 		}
 		for i := range h.Reports {
 			x := &h.Reports[i]
-			about := !sandbox.IsZero() && x.Sandbox == sandbox || x.Sandbox.IsZero() && !session.IsZero() && x.Session == session
+			over := x.Kind == backend.ReportAgentDone
+			about := !sandbox.IsZero() && x.Sandbox == sandbox || (x.Sandbox.IsZero() || over) && !session.IsZero() && x.Session == session
+			if over && !session.IsZero() && !x.Session.IsZero() && x.Session != session {
+				about = false // another session had it
+			}
 			if x.Kind.Belief() && about && !x.At.Before(t.At) {
-				t, is = Told{x.Kind == backend.ReportAgentRuns, x.Kind == backend.ReportCheckFailed, x.At, h.Key.Source, x.Text}, true
+				t, is = Told{x.Kind == backend.ReportAgentRuns, over, x.Kind == backend.ReportCheckFailed, x.At, h.Key.Source, x.Text}, true
 			}
 		}
 	}

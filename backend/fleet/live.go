@@ -27,15 +27,10 @@ func (s *State) LiveOn(b *backend.Sandbox) backend.Safe {
 			return backend.Safe{} // it is over, its own list says
 		}
 	}
-	var last time.Time
-	for series := range s.Windows.All(backend.MetricNamed) {
-		if h := s.Source(series.Source); series.Session != id || h == nil || !h.ReportsOn(b.Key.Source) {
-			continue
-		}
-		if at := s.lastOf(series); at.After(last) {
-			last = at
-		}
+	if _, over := s.EndOn(b); over {
+		return backend.Safe{}
 	}
+	last := s.lastLine(b, id)
 	if ago := s.Wall.Sub(last); !last.IsZero() && ago < spokeLately {
 		return backend.Textf("session %s wrote to its log %s ago", id.Safe(), backend.Age(max(ago, 0)))
 	}

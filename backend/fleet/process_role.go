@@ -11,11 +11,24 @@ import (
 var (
 	ptyName     = regexp.MustCompile(`^pty-[0-9a-f]{12}$`)
 	archiveMade = regexp.MustCompile(`\btar\b.*/tmp/bl-(persist|hydrate)-([0-9a-f]{12,40})`)
+	archiveGone = regexp.MustCompile(`\brm -f -- '?/tmp/bl-(?:persist|hydrate)-`)
+	// unnamed is a name that the server inside a sandbox gave: the agent's SDK names none of its commands.
+	unnamed = regexp.MustCompile(`^proc-[0-9A-Za-z]{8}$`)
 )
 
-// ProcessRole is what a process in a sandbox is to the agent's SDK, by its name and command. Late says that it runs past the time for
-// which the agent waits: only that wait ended. Both are empty where nothing tells.
-type ProcessRole struct{ What, Late backend.Safe }
+// ProcessRole is what a process in a sandbox is to the agent's SDK, by its name and command.
+type ProcessRole struct {
+	// What says it, and Late that it runs past the time for which the agent waits: only that wait ended. Both are empty where
+	// nothing tells.
+	What, Late backend.Safe
+	// GaveUp is when an agent that waited for it since its start gave up, by our clock; zero: it is not late.
+	GaveUp time.Time
+	// Snapshot says that it saves or restores the files of a session, Named that somebody gave it a name, which the SDK does
+	// not: whether an agent waited for it is not known then.
+	Snapshot, Named bool
+	// Told is when the log of its agent has an error of a command near GaveUp; zero: it has none.
+	Told time.Time
+}
 
 // giveUpSlack is by how much the line of a timeout may differ from the time at which an agent gives up.
 const giveUpSlack = time.Minute
@@ -32,32 +45,44 @@ func (s *State) RoleOf(b *backend.Sandbox, p *backend.SandboxProcess, read time.
 	command, limit := p.Command.String(), backend.AgentExec
 	switch m := archiveMade.FindStringSubmatch(command); {
 	case m != nil:
-		limit, r.What = backend.AgentTar, backend.Text("the save of a session's files")
+		limit, r.Snapshot, r.What = backend.AgentTar, true, backend.Text("the save of a session's files")
 		if m[1] == "hydrate" {
 			r.What = backend.Text("the restore of a session's files")
 		}
 		if id := s.SessionOfDigits(m[2]); !id.IsZero() {
 			r.What = backend.Textf("%s, %s", r.What, id.Safe())
 		}
+	case archiveGone.MatchString(command):
+		limit, r.What = backend.AgentCleanup, backend.Text("the removal of an archive")
 	case ptyName.MatchString(p.Name.String()):
 		r.What = backend.Text("a terminal of the agent")
 		return r
 	case strings.HasSuffix(strings.ReplaceAll(command, "'", ""), "mkdir -p "+root):
 		r.What = backend.Text("the start of a session")
+	default:
+		r.Named = !p.Name.IsEmpty() && !unnamed.MatchString(p.Name.String())
 	}
 	waits := state.Timeout(limit)
 	end := p.StartedAt.Add(waits)
 	if p.Class != backend.WorkRunning || p.StartedAt.IsZero() || waits <= 0 || !read.After(end) {
 		return r
 	}
+	r.GaveUp, r.Told = end, s.commandError(s.SessionOn(b), end)
 	r.Late = backend.Textf("it runs past %s of %s: an agent that waited for it gave up at %s, the process did not", limit, backend.Age(waits), end.UTC().Format("15:04:05Z"))
+	if !r.Told.IsZero() {
+		r.Late = backend.Textf("%s; its log has an error of a command then", r.Late)
+	}
+	return r
+}
+
+// commandError is when the log of a session has an error of a command near a time; zero: it has none within the last hour.
+func (s *State) commandError(session backend.ID, near time.Time) time.Time {
 	for series := range s.Windows.All(backend.MetricSDKExec) {
 		for at, n := range s.Windows.Counts(series) {
-			if n > 0 && series.Session == s.SessionOn(b) && at.Sub(end).Abs() < giveUpSlack {
-				r.Late = backend.Textf("%s; its log has an error of a command then", r.Late)
-				return r
+			if n > 0 && !session.IsZero() && series.Session == session && at.Sub(near).Abs() < giveUpSlack {
+				return at
 			}
 		}
 	}
-	return r
+	return time.Time{}
 }

@@ -27,7 +27,7 @@ var sdkOperations = []struct {
 }{
 	{backend.MetricSDKExec, "commands"}, {backend.MetricSDKMissing, "reads of files"}, {backend.MetricSDKFiles, "files"}, {backend.MetricPTYFailed, "terminals"},
 	{backend.MetricPTYUnknown, "unknown terminals"}, {backend.MetricPersistFailed, "saves"}, {backend.MetricHydrateFailed, "restores"}, {backend.MetricPreviewFailed, "port addresses"},
-	{backend.MetricSDKDelete, "a deletion"},
+	{backend.MetricSDKDelete, "a deletion"}, {backend.MetricSDKNotice, "steps"}, {backend.MetricPackageMissing, "packages"},
 }
 
 // SDKErrorsOn are the errors that lines of the session on a sandbox name, one for each kind.
@@ -40,10 +40,23 @@ func (s *State) SDKErrorsOn(b *backend.Sandbox) (out []SDKError) {
 	if r := s.StateNaming(b); r != nil {
 		state = r.Agent
 	}
+	return s.sdkErrors(state, func(x *backend.Series) bool {
+		h := s.Source(x.Source)
+		return x.Session == session && h != nil && h.ReportsOn(b.Key.Source)
+	})
+}
+
+// SDKErrorsWithout are the errors that lines of a log name which name no session: of whom they are is not known.
+func (s *State) SDKErrorsWithout(source string) []SDKError {
+	return s.sdkErrors(nil, func(x *backend.Series) bool { return x.Source == source && x.Session.IsZero() })
+}
+
+// sdkErrors are the errors of some series, one for each kind.
+func (s *State) sdkErrors(state *backend.AgentState, of func(*backend.Series) bool) (out []SDKError) {
 	for _, o := range sdkOperations {
 		x := SDKError{Metric: o.metric, Of: backend.Text(o.of)}
 		for series := range s.Windows.All(o.metric) {
-			if h := s.Source(series.Source); series.Session != session || h == nil || !h.ReportsOn(b.Key.Source) {
+			if !of(&series) {
 				continue
 			}
 			if in := s.counted(series); in.N > 0 {
@@ -100,6 +113,10 @@ func sdkMeans(m backend.Metric, text string, state *backend.AgentState) backend.
 		return backend.Text("its SDK only logs that, and does not try again")
 	case backend.MetricHydrateFailed:
 		return backend.Text("its SDK does not try again")
+	case backend.MetricSDKNotice:
+		return backend.Text("by itself it is no trouble: the SDK goes on")
+	case backend.MetricPackageMissing:
+		return backend.Text("it cannot use its sandboxes until that is installed and it is started again")
 	}
 	return backend.Safe{}
 }

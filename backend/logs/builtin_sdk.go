@@ -67,10 +67,12 @@ func sdkLines() (out []pattern) {
 		also:   regexp.MustCompile(`WorkspaceWriteTypeError|workspace_write_type_error`),
 		hits:   []string{`2026-01-01T12:00:00Z ERROR agents WorkspaceWriteTypeError: write() expects a binary file-like object {'path': '/tmp/bl-hydrate-0a1b.tar', 'actual_type': 'str'}`},
 		misses: []string{`2026-01-01T12:00:00Z ERROR agents WorkspaceWriteTypeError: {'path': '/workspace/a', 'actual_type': 'str'}`}})
-	out = append(out, pattern{name: "sandbox-delete-failed", contains: "andbox delete failed during shutdown", class: ClassSDKDelete, tier: tierEvidence, inError: true,
+	out = append(out, pattern{name: "sandbox-delete-failed", contains: string(deleteFailed), class: ClassSDKDelete, tier: tierEvidence, inError: true,
 		meaning: "the agent's SDK could not delete a sandbox at the end of its session, and does not try again",
 		hits:    []string{`{"level":"warning","msg":"Sandbox delete failed during shutdown","session_id":"s1"}`, `2026-01-01T12:00:00Z WARNING agents sandbox delete failed during shutdown: HTTP 503`},
 		misses:  []string{`{"level":30,"msg":"tool done","output":"Sandbox delete failed during shutdown"}`}})
+	out = append(out, sdkNotices()...)
+	out = append(out, missingPackages()...)
 	for _, e := range sdkErrors {
 		for _, text := range []string{e.name, e.code} {
 			at := regexp.MustCompile(`\b` + text + `\b`)

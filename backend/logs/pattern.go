@@ -36,6 +36,8 @@ const (
 	ClassSDKFiles          Class = "sdk-files"
 	ClassSDKMissing        Class = "sdk-missing"
 	ClassSDKDelete         Class = "sdk-delete"
+	ClassSDKNotice         Class = "sdk-notice"
+	ClassPackageMissing    Class = "package-missing"
 	ClassRead              Class = "read"
 	ClassWrite             Class = "write"
 	ClassMemory            Class = "memory"
@@ -93,6 +95,10 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricSDKMissing, true
 	case ClassSDKDelete:
 		return backend.MetricSDKDelete, true
+	case ClassSDKNotice:
+		return backend.MetricSDKNotice, true
+	case ClassPackageMissing:
+		return backend.MetricPackageMissing, true
 	case ClassRead:
 		return backend.MetricReads, true
 	case ClassWrite:
@@ -199,10 +205,10 @@ func newPatterns(opts *Options) *patterns {
 // loggers tell it as information.
 func (c Class) level() logLevel {
 	switch c {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassPersistDone:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassPersistDone, ClassSDKNotice:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
-		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassLimitKill, ClassHub, ClassNotStarted:
+		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassPackageMissing, ClassLimitKill, ClassHub, ClassNotStarted:
 	}
 	return levelWarn
 }
@@ -210,10 +216,10 @@ func (c Class) level() logLevel {
 // accuses reports whether one line of a class is enough for an alert, so that it is kept also where an agent says it.
 func (c Class) accuses() bool {
 	switch c {
-	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYFailed, ClassTmpdirCloseFailed:
+	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYFailed, ClassPackageMissing, ClassTmpdirCloseFailed:
 		return true
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassPersistDone, ClassPTYCount, ClassPTYUnknown, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
+		ClassPersistDone, ClassPTYCount, ClassPTYUnknown, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassSDKNotice, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return false
 }
@@ -249,10 +255,10 @@ func (t *patterns) evidence(r *record) bool {
 		return false
 	}
 	switch f.class {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassSDKNotice:
 		return false
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassTmpdirCloseFailed:
+		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassPackageMissing, ClassTmpdirCloseFailed:
 	}
 	return true
 }

@@ -117,7 +117,9 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 	case ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassPTYUnknown:
 		return r.told(line)
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone:
-	case ClassSDKDelete:
+	case ClassPackageMissing:
+		return packageSample(r, line)
+	case ClassSDKDelete, ClassSDKNotice:
 		if bytes.Contains(r.errText, []byte(p.contains)) {
 			return r.errText
 		}

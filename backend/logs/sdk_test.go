@@ -75,11 +75,16 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 		{"a file that was not there", "WorkspaceReadNotFoundError, path /workspace/a.txt", backend.MetricSDKMissing, []string{head + `"error":{"type":"WorkspaceReadNotFoundError","message":"file not found: /workspace/a.txt"}}`}},
 		{"a read outside of a snapshot", "WorkspaceArchiveReadError, path /workspace/a.txt", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceArchiveReadError","context":{"path":"/workspace/a.txt"}}}`}},
 		{"a directory", "WorkspaceArchiveWriteError, path /workspace/d, reason mkdir_failed", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceArchiveWriteError","context":{"path":"/workspace/d","reason":"mkdir_failed"}}}`}},
+		{"a root that was not made", "Workspace root mkdir failed; retrying during materialization: TimeoutError", backend.MetricSDKNotice, []string{`{"level":"debug","session_id":"s1","msg":"Workspace root mkdir failed; retrying during materialization: TimeoutError"}`}},
+		{"an extra that is missing", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", backend.MetricPackageMissing, []string{head + `"error":{"type":"ImportError","message":"BlaxelSandboxClient requires the optional ` + "`blaxel`" + ` dependency.\nInstall the Blaxel extra before using this sandbox backend."}}`}},
+		{"… in a chained traceback", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", backend.MetricPackageMissing, []string{
+			"2026-01-01T12:00:00Z ERROR agents session_id=s1 start failed", "Traceback (most recent call last):", `  File "sandbox.py", line 190, in _import_blaxel_sdk`, "ModuleNotFoundError: No module named 'blaxel'", "",
+			"The above exception was the direct cause of the following exception:", "", "Traceback (most recent call last):", "ImportError: BlaxelSandboxClient requires the optional `blaxel` dependency.", "Install the Blaxel extra before using this sandbox backend."}},
 		{"no bytes to write", "WorkspaceWriteTypeError, path /workspace/a, type int", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceWriteTypeError","context":{"path":"/workspace/a","actual_type":"int"}}}`}},
 	} {
 		_, r := lines(t, nil, c.lines...)
 		all := 0.0
-		for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricPTYFailed, backend.MetricPTYUnknown, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing} {
+		for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricPTYFailed, backend.MetricPTYUnknown, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing, backend.MetricSDKNotice, backend.MetricPackageMissing} {
 			all += total(r.Counts, m, "*")
 		}
 		if n := total(r.Counts, c.metric, "s1"); n != 1 || all != 1 {

@@ -66,12 +66,12 @@ type countedClass struct {
 
 // ofTraceback reports whether each part of a traceback can name what the class is about.
 func (c Class) ofTraceback() bool {
-	return c == ClassPTYFailed || c == ClassPTYUnknown || c == ClassPersistFailed || c == ClassHydrateFailed || c == ClassPreviewFailed || c.ofSDK()
+	return c == ClassPTYFailed || c == ClassPTYUnknown || c == ClassPersistFailed || c == ClassHydrateFailed || c == ClassPreviewFailed || c == ClassPackageMissing || c.ofSDK()
 }
 
 // ofSDK reports whether a class is evidence of what an agent's SDK met, and no trouble of its own.
 func (c Class) ofSDK() bool {
-	return c == ClassSDKExec || c == ClassSDKFiles || c == ClassSDKMissing || c == ClassSDKDelete
+	return c == ClassSDKExec || c == ClassSDKFiles || c == ClassSDKMissing || c == ClassSDKDelete || c == ClassSDKNotice
 }
 
 // again reports whether what a line says was counted already of the line that it continues: each part of a chained traceback has the

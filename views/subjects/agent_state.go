@@ -98,6 +98,18 @@ func (w *writer) agentErrors(b *backend.Sandbox) {
 		return
 	}
 	w.Head("Errors of its agent in the last hour")
+	w.sdkErrors(all)
+}
+
+// unnamedErrors writes what a log says of errors of agents without naming a session: they are on the page of no sandbox.
+func (w *writer) unnamedErrors(h *fleet.SourceHealth) {
+	if all := w.f.State.SDKErrorsWithout(h.Key.Source); len(all) > 0 {
+		w.section("Errors of agents in the last hour whose lines name no session")
+		w.sdkErrors(all)
+	}
+}
+
+func (w *writer) sdkErrors(all []fleet.SDKError) {
 	for _, x := range all {
 		w.Field(x.Of.String(), normal(backend.Counted(int(x.N), "line", "lines")+", the newest at "+Clock(x.At, w.f.Now)+": "+x.Newest.String()), dim(mean(x.Means)))
 	}

@@ -42,6 +42,8 @@ func impacts() map[string]string {
 		"reaped-soon":             "%s will be removed with their files",
 		"preview-failed":          "users cannot open a port of %s",
 		"preview-token-expiring":  "users cannot open ports of %s from then on",
+		"package-missing":         "agents of %s cannot use their sandboxes",
+		"runaway-process":         "what runs on in %s is billed, and may change files behind its agent",
 		"snapshot-interrupted":    "the newest files of %s may be in no snapshot",
 		"pty-failed":              "agents cannot use terminals of %s",
 		"pty-pressure":            "terminals of %s are closed silently",

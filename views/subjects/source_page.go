@@ -29,6 +29,7 @@ func SourcePane(h *fleet.SourceHealth, f *views.Frame, roomy, charted bool) *kit
 	}
 	w.statements(h)
 	if roomy {
+		w.unnamedErrors(h)
 		w.dependent(h)
 		w.problems(h)
 	}
@@ -47,6 +48,7 @@ func (w *writer) source(h *fleet.SourceHealth) {
 	w.cost(h)
 	charts(w.Doc, h.Key.Source, w.f)
 	w.statements(h)
+	w.unnamedErrors(h)
 	w.dependent(h)
 	w.problems(h)
 }
