@@ -172,7 +172,7 @@ func (s *subjectView) interrupted() Check {
 }
 
 func (s *subjectView) runaway() Check {
-	q := question{"runaway", "Does a process in it run on although nobody waits for it?", "its processes"}
+	q := question{"runaway", "Does a process in it run on without its agent?", "its processes"}
 	for _, b := range s.sandboxes {
 		if platformOf(b.Provider.String()) != agentCloud {
 			continue
@@ -388,7 +388,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Start the agent again.")
 	case d.is("runaway"):
 		d.NoReset = backend.Safe{}
-		d.conclude("A process in it runs on, and nobody waits for it: %s.", d.fact("runaway"))
+		d.conclude("A process in it runs on without its agent: %s.", d.fact("runaway"))
 		d.dont("Don't take the agent's error for its end. Only the agent's own wait ended.")
 		d.do("Read which it is, and since when: sandglass why %s", name)
 		d.do("Ask it to end: sandglass stop-process %s. It is billed, and wakes the sandbox.", name)

@@ -31,7 +31,7 @@ func (s *State) BeliefOn(b *backend.Sandbox) (x Belief, ok bool) {
 	}
 	x.At = s.ReadAt(&b.Meta)
 	if end, over := s.EndOn(b); over {
-		x.Why = backend.Textf("its session ended, and nobody asks: %s", end.Why)
+		x.Why = backend.Textf("its session ended, and no agent asks: %s", end.Why)
 		return x, true
 	}
 	says = says && (told.Runs || s.Wall.Sub(told.At) < spokeLately || !s.LiveOn(b).IsEmpty()) // who gave it up and is silent may be over
