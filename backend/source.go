@@ -57,7 +57,7 @@ type Referred interface {
 	// TakesRefs reports whether it looks for names in references.
 	TakesRefs() bool
 	// Refer hands over the references that a reading of another source brought. whole says that they are all of that source, alone
-	// that no other source takes references. It reports whether they name a subject that none named before. It is cheap and safe to
+	// that they concern no other source that takes references. It reports whether they name a subject that none named before. It is cheap and safe to
 	// call at any time.
 	Refer(from string, refs []*Ref, whole, alone bool) (news bool)
 }

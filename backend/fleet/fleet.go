@@ -261,22 +261,27 @@ func (f *Fleet) report(all []backend.Report) {
 	}
 }
 
-// refer hands references to the sources whose subjects only they may name, and has those polled that learned of one.
+// refer hands references to the sources whose subjects only they may name, and has those polled that learned of one. Where the source
+// of the references says which of them it speaks about, the others get none.
 func (f *Fleet) refer(r *backend.Reading) {
-	var from *poller
-	takers := map[*poller]backend.Referred{}
+	var about []string
+	takers, meant := map[*poller]backend.Referred{}, map[*poller]backend.Referred{}
 	for _, p := range f.pollers {
-		if s, ok := p.src.(backend.Referred); ok && s.TakesRefs() {
-			takers[p] = s
-		}
 		if p.src.ID() == r.Source {
-			from = p
+			about = p.cfg.About
+		} else if s, ok := p.src.(backend.Referred); ok && s.TakesRefs() {
+			takers[p] = s
 		}
 	}
 	for p, s := range takers {
-		if from == nil || from == p || len(from.cfg.About) > 0 && !slices.Contains(from.cfg.About, p.src.ID()) {
-			continue
+		if slices.Contains(about, p.src.ID()) {
+			meant[p] = s
 		}
+	}
+	if len(meant) > 0 {
+		takers = meant
+	}
+	for p, s := range takers {
 		if s.Refer(r.Source, r.Refs, r.Whole(backend.KindRef), len(takers) == 1) {
 			p.told.Store(true)
 			p.wake()

@@ -51,13 +51,14 @@ func TestReferencesReachWhatTheyName(t *testing.T) {
 	for name, c := range map[string]struct {
 		about  []string
 		others bool
+		alone  bool
 		want   int
 	}{
-		"one source takes them":     {nil, false, 1},
-		"two do":                    {nil, true, 1},
-		"they speak about it":       {[]string{"cf"}, false, 1},
-		"they speak about another":  {[]string{"cf2"}, true, 0},
-		"they speak of neither one": {[]string{"docker"}, false, 0},
+		"one source takes them":     {nil, false, true, 1},
+		"two do":                    {nil, true, false, 1},
+		"they speak about it":       {[]string{"cf"}, true, true, 1},
+		"they speak about another":  {[]string{"cf2"}, true, false, 0},
+		"they speak of neither one": {[]string{"docker"}, false, false, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
@@ -79,7 +80,7 @@ func TestReferencesReachWhatTheyName(t *testing.T) {
 					n++
 				}
 			}
-			if n != c.want || c.want > 0 && box.alone == c.others {
+			if n != c.want || box.alone != c.alone {
 				t.Errorf("%s: %d sandboxes are named, alone %v", name, n, box.alone)
 			}
 			f.Close()
