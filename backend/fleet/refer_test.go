@@ -54,11 +54,11 @@ func TestReferencesReachWhatTheyName(t *testing.T) {
 		alone  bool
 		want   int
 	}{
-		"one source takes them":     {nil, false, true, 1},
-		"two do":                    {nil, true, false, 1},
-		"they speak about it":       {[]string{"cf"}, true, true, 1},
-		"they speak about another":  {[]string{"cf2"}, true, false, 0},
-		"they speak of neither one": {[]string{"docker"}, false, false, 0},
+		"one source takes them":    {nil, false, true, 1},
+		"two do":                   {nil, true, false, 1},
+		"they speak about it":      {[]string{"cf"}, true, true, 1},
+		"they speak about another": {[]string{"cf2"}, true, false, 0},
+		"they speak of a registry": {[]string{"docker"}, false, true, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
