@@ -20,7 +20,10 @@ func engineOf(c *config.Config, conditions []alerts.Rule) *alerts.Engine {
 
 // settingsOf is what a configuration says about a console.
 func settingsOf(c *config.Config, conditions []alerts.Rule) ui.Settings {
-	s := ui.Settings{Theme: c.UI.Theme, Keys: c.Keys, LocalTime: c.LocalTime, Runbook: LocalRunbook(conditions, c)}
+	s := ui.Settings{Theme: c.UI.Theme, MarkedFor: c.UI.MarkedFor.Std(), Keys: c.Keys, LocalTime: c.LocalTime, Runbook: LocalRunbook(conditions, c)}
+	if s.MarkedFor == 0 {
+		s.MarkedFor = -1
+	}
 	for _, x := range c.Views {
 		s.Views = append(s.Views, viewOf(x))
 	}

@@ -203,7 +203,7 @@ func (p *Program) listKinds() error {
 func fieldsOf(l subjects.Listing) []string {
 	var names []string
 	for _, h := range l.Heads {
-		if h.Where != subjects.NarrowOnly && h.Where != subjects.WideScreens {
+		if h.Where.Reported() {
 			names = append(names, h.Name)
 		}
 	}

@@ -62,6 +62,7 @@ func (m *Model) refresh() {
 	m.state = state
 	m.frame.Snapshot = m.frame.Next(now(m), state, board)
 	m.remember()
+	m.notice()
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	for _, o := range m.stack {
 		o.Update(changedMsg{}, &m.frame)

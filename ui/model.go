@@ -50,6 +50,7 @@ type Model struct {
 	looks looks
 	// reloading is about the configuration's file.
 	reloading reloading
+	signals   signals
 	pointing  pointing
 	kept      Kept
 	hints     hintLine

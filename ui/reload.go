@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -28,6 +29,8 @@ type Settings struct {
 	Bell alerts.Severity
 	// LocalTime shows times in the viewer's zone, else in UTC.
 	LocalTime bool
+	// MarkedFor is how long a row shows what happened to it for a short while, below 0: not at all; 0: for ten minutes.
+	MarkedFor time.Duration
 	// Runbook is what the operators of this site add to the runbook, by rule and by page.
 	Runbook map[string]runbook.Local
 }
@@ -131,6 +134,7 @@ func (m *Model) configure(s Settings) (cmd tea.Cmd) {
 	was := m.reloading.configured
 	m.reloading.configured = s
 	now := &m.viewer.Settings
+	now.MarkedFor = s.MarkedFor
 	now.Views, now.Bell, now.Runbook, m.frame.Local = s.Views, s.Bell, s.Runbook, s.Runbook
 	if s.LocalTime != was.LocalTime {
 		now.LocalTime = s.LocalTime

@@ -17,6 +17,8 @@ type Snapshot struct {
 	Board *alerts.Board
 	// Events is what happened, newest first, for what shows it; nil elsewhere.
 	Events []backend.Event
+	// Signals are what happened to subjects for a short while; nil: none is kept.
+	Signals *Signals
 	// Hidden are the names that the viewer's screen does not show; nil: it shows all.
 	Hidden *names.Set
 
@@ -43,7 +45,7 @@ func NewSnapshot(now time.Time, state *fleet.State, board *alerts.Board) *Snapsh
 // Next is a Snapshot of a later time. It keeps what was computed for an unchanged Board.
 func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) *Snapshot {
 	n := NewSnapshot(now, state, board)
-	n.Events, n.Hidden = c.Events, c.Hidden
+	n.Events, n.Hidden, n.Signals = c.Events, c.Hidden, c.Signals
 	if board == c.Board {
 		n.naming, n.failing, n.grouped = c.naming, c.failing, c.grouped
 	}

@@ -143,7 +143,7 @@ func (l *List[R]) offered(i, w int) bool {
 		return w >= extraColumns || l.wide
 	case subjects.Reports:
 		return false
-	case subjects.Everywhere:
+	case subjects.Everywhere, subjects.Screens:
 	}
 	return true
 }

@@ -71,15 +71,19 @@ func (k SortKey) Compare(o SortKey) int {
 type Where uint8
 
 // The widths. Narrow columns stand in for several wide ones where there is no room; Extra ones are for `-o wide`, csv
-// and very wide screens. Neither NarrowOnly nor WideScreens columns are in reports.
+// and very wide screens. NarrowOnly, WideScreens and Screens columns are not in reports.
 const (
 	Everywhere  Where = iota
 	NarrowOnly        // only on screens too narrow for the WideOnly columns
 	WideScreens       // only on screens with room
 	WideOnly          // on screens with room, and in reports
 	Extra             // `-o wide`, csv, and screens of 200 columns
+	Screens           // on every screen, and in no report
 	Reports           // `get` and csv; on no screen, which shows the same in another way
 )
+
+// Reported reports whether such columns are in reports.
+func (w Where) Reported() bool { return w != NarrowOnly && w != WideScreens && w != Screens }
 
 // Column is one column of rows R.
 type Column[R any] struct {

@@ -39,6 +39,7 @@ func Workspaces() *Set[*backend.Workspace] {
 				Min: 7, Ideal: 9, Priority: 3,
 				Cell: func(w row, _ *views.Snapshot) Cell { return stateCell(w) },
 				Sort: func(w row, _ *views.Snapshot) SortKey { return sortText(w.Reported.String()) }},
+			recentColumn(backend.KindWorkspace, func(w row) backend.Key { return w.Key }, 2),
 			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the name in its session's registry",
 				Min: 10, Ideal: 14, Flex: 1, Priority: 0}, theme.Normal, func(w row) backend.ID { return w.Key.ID }),
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session that owns it",

@@ -218,7 +218,7 @@ func WriteCSV(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.Fil
 	var index []int
 	var names []string
 	for i, h := range l.Heads {
-		if h.Where != subjects.NarrowOnly && h.Where != subjects.WideScreens {
+		if h.Where.Reported() {
 			index, names = append(index, i), append(names, h.Name)
 		}
 	}
