@@ -238,7 +238,7 @@ func (c *client) said(p *bridge.Problem) string {
 		s += " (" + c.clean(p.Reason, 60).String() + ")"
 	}
 	if next := advice(p); next != "" {
-		s += "; " + string(next)
+		s = strings.TrimRight(s, ".") + "; " + string(next)
 	}
 	return s
 }

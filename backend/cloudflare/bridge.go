@@ -157,7 +157,12 @@ func (p *poll) bridgeWords() {
 		p.r.Notes = append(p.r.Notes, w.refuses)
 	}
 	if w.silent != nil && w.answers() {
-		p.note("the bridge does not tell which routes it has, so that nothing is done through it: %s", p.clean(w.silent.Error(), 200))
+		what := w.silent.Error()
+		var e *backend.Error
+		if errors.As(w.silent, &e) {
+			what = e.Said()
+		}
+		p.note("the bridge does not tell which routes it has, so that nothing is done through it: %s", p.clean(what, 200))
 	}
 	if w.open.Or(false) {
 		p.r.Notes = append(p.r.Notes, backend.Text(bridge.OpenWarning))
@@ -166,8 +171,22 @@ func (p *poll) bridgeWords() {
 	if pool, known := w.pool.Get(); known && w.errs[readPool] == nil {
 		p.r.Pools = append(p.r.Pools, backend.Pool{ID: backend.MustID("bridge"), Name: backend.Text("bridge pool"), Used: backend.Known(pool.Total),
 			Limit: pool.Most, At: w.poolAt})
+		if named := p.named(); pool.Assigned > named && w.wholeAt.IsZero() {
+			p.note("the bridge has %s in use and lists none of its sandboxes; ids that are known: %d. Name more in sandboxes, read references that name them, or add operator routes",
+				backend.Counted(pool.Assigned, "container", "containers"), named)
+		}
 	}
 	p.r.Load = p.r.Load.Plus(w.client.TakeLoad())
+}
+
+// named counts the sandboxes of the bridge that are shown.
+func (p *poll) named() (n int) {
+	for _, b := range p.r.Sandboxes {
+		if !b.BridgeID.IsZero() {
+			n++
+		}
+	}
+	return n
 }
 
 // known lists the sandboxes that are known by their sandbox id alone.
@@ -183,12 +202,12 @@ func (p *poll) known(taken map[backend.ID]bool) {
 		if err != nil || taken[id] {
 			continue
 		}
-		p.r.Sandboxes = append(p.r.Sandboxes, p.named(id, raw))
+		p.r.Sandboxes = append(p.r.Sandboxes, p.alone(id, raw))
 	}
 }
 
-// named is a sandbox of which no instance is known. Without operator routes nothing tells whether a container runs for it.
-func (p *poll) named(id backend.ID, raw string) *backend.Sandbox {
+// alone is a sandbox of which no instance is known. Without operator routes nothing tells whether a container runs for it.
+func (p *poll) alone(id backend.ID, raw string) *backend.Sandbox {
 	b := &backend.Sandbox{Name: id.Safe(), Provider: backend.Text("cloudflare"), IsSandbox: true, Class: backend.SandboxUnknown}
 	b.Key = backend.Key{Kind: backend.KindSandbox, Source: p.s.deps.ID, ID: id}
 	b.BridgeID, b.ReadAt = id, p.now

@@ -35,6 +35,9 @@ func TestASandboxIDOfTheConfigurationIsListedAndNotJudged(t *testing.T) {
 	if b.Class != backend.SandboxUnknown || !b.Reported.IsEmpty() || b.Unattributed || b.BridgeID.Raw() != boxA || b.Observed.IsKnown() {
 		t.Errorf("%s: class %s, reported %v, unattributed %v", boxA, b.Class, b.Reported, b.Unattributed)
 	}
+	if notes := backend.Join(r.Notes, "\n").String(); !strings.Contains(notes, "the bridge has 2 containers in use and lists none of its sandboxes; ids that are known: 1. Name more") {
+		t.Errorf("notes %s", notes)
+	}
 	if !sandboxOf(t, r, runs).Unattributed {
 		t.Error("an instance without a sandbox id is attributed")
 	}
@@ -149,5 +152,10 @@ func TestThePreviewIsSaid(t *testing.T) {
 	w.set("/v1/openapi.json", ok(`{"paths":{"/v1/sandbox/{id}/exec":{"post":{}}}}`))
 	if r := w.poll(); strings.Contains(r.Refuses.String(), "preview") {
 		t.Errorf("notes of a stable bridge %v", r.Notes)
+	}
+	w = withBridge(t, nil)
+	w.set("/v1/openapi.json", reply{status: http.StatusNotFound, body: "404 Not Found"})
+	if notes := backend.Join(w.poll().Notes, "\n").String(); !strings.Contains(notes, "nothing is done through it: "+w.url+"/v1/openapi.json answered 404") {
+		t.Errorf("a bridge that tells nothing: %s", notes)
 	}
 }
