@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"sandglass/alerts"
@@ -42,6 +43,53 @@ func (s *Station) LogsOf(key backend.Key) backend.LogSet {
 	g.subject(key, board)
 	g.shared(key)
 	return g.result()
+}
+
+// mostAsked is how many subjects of an alert are looked at for a log.
+const mostAsked = 100
+
+// hasLogs reports whether LogsOf may find a log: it is asked for each row that the cursor comes to.
+func (s *Station) hasLogs(key backend.Key) bool {
+	state, board := s.Alerts.Latest()
+	if state == nil || board == nil {
+		return false
+	}
+	of := []backend.Key{key}
+	if key.Kind == views.KindAlert {
+		of = nil
+		for _, a := range board.Alerts {
+			if views.AlertKey(a) == key {
+				for _, x := range a.Subjects[:min(len(a.Subjects), mostAsked)] {
+					if x.Key.Kind != backend.KindSource { // an alert about a source names nothing in lines
+						of = append(of, x.Key)
+					}
+				}
+			}
+		}
+	}
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		if _, is := src.Source.(backend.LogSource); is && slices.ContainsFunc(of, func(k backend.Key) bool { return mayHold(src, k, state) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayHold reports whether a source that has logs may have one about a subject.
+func mayHold(src *Source, k backend.Key, state *fleet.State) bool {
+	switch {
+	case src.Config.Kind == "logs":
+		return k.Kind != backend.KindSource || k.Source == src.ID()
+	case k.Kind == backend.KindSandbox:
+		return k.Source == src.ID()
+	}
+	session := k.ID
+	if k.Kind == backend.KindWorkspace {
+		session = k.Parent
+	}
+	return (k.Kind == backend.KindSession || k.Kind == backend.KindWorkspace) &&
+		slices.ContainsFunc(state.SandboxesOf(session), func(b *backend.Sandbox) bool { return b.Key.Source == src.ID() })
 }
 
 // logGathering collects the logs about one subject.
@@ -177,7 +225,7 @@ func (s *Station) FollowLogs(ctx context.Context, logs []backend.Log, q backend.
 
 // logs is how a viewer of this Station reads them. A local one has a pager.
 func (s *Station) logs(local bool) ui.Logs {
-	l := ui.Logs{Of: s.LogsOf, Cleaner: s.app.Cleaner,
+	l := ui.Logs{Of: s.LogsOf, Has: s.hasLogs, Cleaner: s.app.Cleaner,
 		Follow: func(ctx context.Context, logs []backend.Log, to logstream.Sink) {
 			s.app.Spawn.Go("logs", func() { s.FollowLogs(ctx, logs, backend.LogQuery{Tail: logTail, Follow: true}, to) })
 		}}

@@ -148,6 +148,13 @@ func actable(k backend.Key, a keys.Action, f *views.Frame) bool {
 
 // offers reports whether a key that works does anything here that is worth a place in the footer.
 func (m *Model) offers(a keys.Action) bool {
+	if a == keys.Logs {
+		key := m.screen().Cursor(&m.frame)
+		if one, shows := m.stack.top().(subjected); shows {
+			key = one.subject()
+		}
+		return m.viewer.Logs.worthOffering(key, &m.frame)
+	}
 	if o, ok := m.stack.top().(offerer); ok {
 		return o.offers(a, &m.frame)
 	}
@@ -166,8 +173,6 @@ func offersOnRow(a keys.Action, key backend.Key, f *views.Frame) bool {
 			_, written := subjects.PageOf(key, f)
 			return written
 		}
-		return key != (backend.Key{})
-	case keys.Logs:
 		return key != (backend.Key{})
 	case keys.Acknowledge, keys.Silence:
 		return key.Kind == views.KindAlert

@@ -23,6 +23,8 @@ import (
 type Logs struct {
 	// Of names what there is to read about a subject. It returns at once.
 	Of func(backend.Key) backend.LogSet
+	// Has reports whether there may be any, without making their names; nil: wherever Of is.
+	Has func(backend.Key) bool
 	// Follow reads logs into a sink until ctx ends, on goroutines of its own.
 	Follow func(ctx context.Context, logs []backend.Log, to logstream.Sink)
 	// Cleaner masks what is secret.
@@ -58,13 +60,7 @@ func (x *scope) openLogs() reply {
 	case logs.Of == nil:
 		return reply{Say: "this console reads no logs"}
 	}
-	if e := x.frame.Event(key); e != nil && e.Subject != (backend.Key{}) { // a line of the timeline stands for what it is about
-		key = e.Subject
-	}
-	filter := ""
-	if r, is := views.FindRejection(x.frame.State, key); is {
-		key, filter = rejectedLines(&r)
-	}
+	key, filter := logsOf(key, x.frame)
 	set := logs.Of(key)
 	p := &logPage{key: key, name: x.frame.Shown(subjects.NameOf(key, x.frame.Snapshot).String()), logs: logs}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -79,6 +75,26 @@ func (x *scope) openLogs() reply {
 		logs.Follow(p.ctx, set.Logs, p.store)
 	}
 	return reply{Push: p, Cmd: p.wait(0)}
+}
+
+// logsOf is the subject whose logs are those of a row, and the filter that they begin with.
+func logsOf(key backend.Key, f *views.Frame) (of backend.Key, filter string) {
+	if e := f.Event(key); e != nil && e.Subject != (backend.Key{}) { // a line of the timeline stands for what it is about
+		key = e.Subject
+	}
+	if r, is := views.FindRejection(f.State, key); is {
+		return rejectedLines(&r)
+	}
+	return key, ""
+}
+
+// worthOffering reports whether a row may have a log.
+func (l *Logs) worthOffering(key backend.Key, f *views.Frame) bool {
+	if l.Of == nil || key == (backend.Key{}) {
+		return false
+	}
+	of, _ := logsOf(key, f)
+	return l.Has == nil || l.Has(of)
 }
 
 // rejectedLines are the logs that hold the lines of rejected commands, and the words that those lines hold: of the session or its

@@ -73,18 +73,18 @@ func (s *screen) draw() {
 // short hash of the styles of each tier and of the text in ASCII. Beside it stands what must hold for all: no line is wider than the
 // screen, no mandatory column is missing or cut, colours change no text, and an ASCII terminal gets ASCII.
 func TestMatrix(t *testing.T) {
-	for _, screen := range screenNames(screens()) {
-		t.Run(screen.Name, func(t *testing.T) {
+	for _, named := range screenNames(screens()) {
+		t.Run(named.Name, func(t *testing.T) {
 			var b strings.Builder
 			colours := tiers()[:3]
-			if screen.Name == "Alerts" {
+			if named.Name == "Alerts" {
 				colours = tiers()
 			}
 			for _, size := range andSmall() {
 				for _, glyphs := range []theme.Glyphs{theme.Unicode, theme.ASCII} {
-					text := matrixText(t, screen.N, screen.Name, size, glyphs, colours, &b)
+					text := matrixText(t, func(l look) *screen { return still(t, matrixFeed(named.Name), l, named.N) }, size, glyphs, colours, &b)
 					if glyphs == theme.Unicode {
-						mandatory(t, screen.Name, size, text)
+						mandatory(t, named.Name, size, text)
 					}
 				}
 			}
@@ -93,11 +93,11 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-func matrixText(t *testing.T, number int, name string, size Size, glyphs theme.Glyphs, colours []tier, b *strings.Builder) string {
+func matrixText(t *testing.T, draw func(look) *screen, size Size, glyphs theme.Glyphs, colours []tier, b *strings.Builder) string {
 	t.Helper()
 	text, styles := "", ""
 	for _, c := range colours {
-		s := still(t, matrixFeed(name), look{w: size.Width, h: size.Height, profile: c.profile, glyphs: glyphs}, number)
+		s := draw(look{w: size.Width, h: size.Height, profile: c.profile, glyphs: glyphs})
 		got := strings.Join(s.rows(s.body()), "\n")
 		if text == "" {
 			text = got

@@ -17,6 +17,7 @@ type Filter struct {
 	with  []term
 	out   []term
 	match *regexp.Regexp
+	parts []literal // of match
 }
 
 // term is one word.
@@ -40,6 +41,7 @@ func NewFilter(text string) (*Filter, error) {
 		if f.match, err = regexp.Compile(expr); err != nil {
 			return nil, fmt.Errorf("no regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
+		f.parts = literalsOf(expr)
 		return f, nil
 	}
 	for _, w := range strings.Fields(f.Text) {
@@ -55,6 +57,9 @@ func NewFilter(text string) (*Filter, error) {
 // Matches reports whether a line is chosen.
 func (f *Filter) Matches(text []byte) bool {
 	if f.match != nil {
+		if known, matches := judgeLiterals(f.parts, text); known {
+			return matches
+		}
 		return f.match.Match(text)
 	}
 	for _, t := range f.with {

@@ -17,22 +17,27 @@ const (
 	timeWidth = 13  // 15:04:05.000 and a space
 	mostNotes = 4   // lines about logs that are not read
 	nameWidth = 14  // of a log, before its lines where there are several
-	namedFrom = 100 // cells: a narrower view keeps the room for the lines
+	namedFrom = 101 // cells: in a narrower view a letter stands for each log
+	keyWidth  = 2   // such a letter and a space
 )
 
 // Render draws exactly w×h cells.
 func (v *View) Render(w, h int, f *views.Frame) kit.Block {
 	c := v.store.Counts()
-	head := v.head(w, f.Theme, &c)
+	head := v.head(w, h, f.Theme, &c)
 	v.height = max(h-len(head), 0)
 	return kit.NewBlock(w, h, append(head, v.lines(w, v.height, f.Theme, &c)...))
 }
 
 // head is the title, what is wrong with the logs, and the rule with the numbers.
-func (v *View) head(w int, t *theme.Theme, c *Counts) []string {
+func (v *View) head(w, h int, t *theme.Theme, c *Counts) []string {
 	names := make([]string, len(v.names))
 	for i, n := range v.names {
 		names[i] = n.String()
+	}
+	var key []string
+	if v.keyed(w) {
+		key, names = v.key(w, h, t), nil
 	}
 	mode := "following"
 	if !v.follow {
@@ -43,7 +48,7 @@ func (v *View) head(w int, t *theme.Theme, c *Counts) []string {
 	}
 	l := kit.NewLine(t, w).Put(theme.Accent, " "+v.title).Gap(3)
 	l.Put(theme.Dim, kit.Cut(strings.Join(names, ", "), max(l.Left()-kit.Width(mode)-3, 0)))
-	out := []string{l.End(theme.Strong, mode+" ").String()}
+	out := append([]string{l.End(theme.Strong, mode+" ").String()}, key...)
 	var notes []string
 	for i, s := range c.Logs {
 		if note := noteOf(s); note != "" {
@@ -191,9 +196,12 @@ func (v *View) draw(l *Line, cursor uint64, w, h int, t *theme.Theme) []string {
 	if v.times {
 		prefix += timeWidth
 	}
-	named := len(v.names) > 1 && w >= namedFrom
-	if named {
+	named := len(v.names) > 1 && !v.keyed(w)
+	switch {
+	case named:
 		prefix += nameWidth + 1
+	case v.keyed(w):
+		prefix += keyWidth
 	}
 	on := l.N == cursor && !v.follow
 	var out []string
@@ -207,6 +215,9 @@ func (v *View) draw(l *Line, cursor uint64, w, h int, t *theme.Theme) []string {
 			line.Gap(prefix)
 		default:
 			v.prefix(line, l, on, named, t)
+			if v.keyed(w) {
+				line.Put(theme.Dim, letterOf(l.Log)+" ")
+			}
 		}
 		for _, p := range row {
 			line.Put(p.tone, p.text)

@@ -207,14 +207,18 @@ func TestEverySize(t *testing.T) {
 	}
 }
 
-// Of several logs the name is before each line, where that leaves room for the line.
+// Of several logs the name is before each line, where that leaves room for the line, and else a letter that the head explains.
 func TestTheNameOfALogNeedsRoom(t *testing.T) {
 	s := store(1 << 20)
 	v := view(s, "container web-1", "agent-log")
 	v.times = false
 	put(s, "started")
-	for w, want := range map[int]string{namedFrom: "  web-1          started", namedFrom - 1: "  started"} {
-		if _, lines := drawn(t, v, w, 12); !strings.HasPrefix(strings.Join(lines, "\n"), want) {
+	for w, want := range map[int]string{namedFrom: "  web-1          started", namedFrom - 1: "  a started", 30: "  a started"} {
+		head, lines := drawn(t, v, w, 12)
+		if keyed := strings.Contains(head, "\n a web-1  b agent-log\n"); keyed != (w < namedFrom) {
+			t.Errorf("at %d cells the head is\n%s", w, head)
+		}
+		if !strings.HasPrefix(strings.Join(lines, "\n"), want) {
 			t.Errorf("at %d cells %q, want %q", w, lines[0], want)
 		}
 	}
