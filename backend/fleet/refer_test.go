@@ -88,6 +88,30 @@ func TestReferencesReachWhatTheyName(t *testing.T) {
 	}
 }
 
+// TestANameTakesNoOtherName: a sandbox that no list has does not make the name of a listed one ambiguous, whichever is read first.
+func TestANameTakesNoOtherName(t *testing.T) {
+	box := func(source, id, provider string, unlisted bool) *backend.Sandbox {
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: source, ID: backend.MustID(id)}}, IsSandbox: true,
+			Name: backend.Text("web"), Provider: backend.Clean(provider, 40)}
+		b.Unlisted = unlisted
+		return b
+	}
+	for _, engine := range []string{"a", "z"} { // beside a source called m
+		listed, named := box(engine, "4f1c", "docker", false), box("m", "web", "cloudflare", true)
+		st := (&State{}).WithSandboxes(NewTable(listed, named))
+		if b := st.SandboxNamed(backend.MustID("web"), backend.Text("docker")); b != listed {
+			t.Errorf("%s: web of docker is %v", engine, b)
+		}
+		if b := st.SandboxNamed(backend.MustID("web"), backend.Text("cloudflare-sandbox")); b != nil {
+			t.Errorf("%s: web of Cloudflare is %v", engine, b)
+		}
+	}
+	st := (&State{}).WithSandboxes(NewTable(box("m", "web", "cloudflare", true), box("n", "web", "cloudflare", true)))
+	if b := st.SandboxNamed(backend.MustID("web"), backend.Text("cloudflare")); b != nil {
+		t.Errorf("two are called web, and it is %v", b)
+	}
+}
+
 // TestANameIsNoList: what a reference names is not there for that, and a list of other ids proves no end.
 func TestANameIsNoList(t *testing.T) {
 	ref := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "states", Parent: backend.MustID("s1"), ID: backend.MustID("box")}},

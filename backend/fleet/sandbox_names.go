@@ -30,15 +30,17 @@ func namesOf(b *backend.Sandbox) []backend.ID {
 	return out
 }
 
-// indexByName finds sandboxes by what others call them. What several are called is nil: it names none of them.
+// indexByName finds sandboxes by what others call them. What several are called is nil: it names none of them. One that no list has
+// takes no name from one that a list has.
 func indexByName(t Table[backend.Sandbox, *backend.Sandbox]) map[backend.ID]*backend.Sandbox {
 	by := make(map[backend.ID]*backend.Sandbox, 3*t.Len())
 	for b := range t.All() {
 		for _, id := range namesOf(b) {
-			if _, taken := by[id]; taken {
-				by[id] = nil
-			} else {
+			switch other, taken := by[id]; {
+			case !taken, other != nil && other.Unlisted && !b.Unlisted:
 				by[id] = b
+			case !b.Unlisted || other != nil && other.Unlisted:
+				by[id] = nil
 			}
 		}
 	}
