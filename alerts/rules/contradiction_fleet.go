@@ -172,9 +172,6 @@ func (r *contradiction) parted(env *alerts.Env, known alerts.Known) []alerts.Fou
 		}
 	}
 	for b := range env.PastSandboxes() {
-		if b.Unlisted {
-			continue
-		}
 		for _, h := range env.HomesOf(b.Key.Source) {
 			if !b.Session.IsZero() {
 				add(env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: h.Key.Source, Parent: b.Session, ID: b.Workspace}))
