@@ -11,6 +11,8 @@ type Inside struct {
 	At time.Time `json:"at"`
 	// Root is the directory of the session.
 	Root Safe `json:"root"`
+	// Answered says that the server inside answered a request: only then was the sandbox awake.
+	Answered bool `json:"answered,omitempty"`
 	// Unread are the parts that could not be read, of processes, archives and mounts: then an empty list says nothing.
 	Unread []Safe `json:"unread,omitempty"`
 	// Processes are those that run, then the newest of the others, each with the newest first. More is how many are left out.
@@ -20,7 +22,8 @@ type Inside struct {
 	Archives []SandboxArchive `json:"archives,omitempty"`
 	// Mounts are the directories at which a drive is mounted.
 	Mounts []Safe `json:"mounts,omitempty"`
-	// AgentSees is what the agent's own liveness check would have said, and AgentWhy why.
+	// AgentSees is what the agent's own liveness check would have said, and AgentWhy why; unknown where only our key or our way to
+	// the sandbox was met.
 	AgentSees Value[bool] `json:"agent_sees"`
 	AgentWhy  Safe        `json:"agent_why,omitzero"`
 	// Owners are the users to whom the entries of Root belong, sorted, each once.

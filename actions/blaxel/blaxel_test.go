@@ -176,7 +176,7 @@ func TestAProbeTellsWhatItFinds(t *testing.T) {
 			}
 			in, is := w.sandbox.Inside()
 			if !is || len(in.Processes) < 2 || in.Processes[0].Name.String() != "loop" || in.Processes[0].Class != backend.WorkRunning || len(in.Archives) != 1 || in.Archives[0].Size != 4096 ||
-				text(in.Mounts) != "/data" || len(in.Unread) > 0 || in.AgentSees.Or(!x.sees) != x.sees {
+				text(in.Mounts) != "/data" || len(in.Unread) > 0 || !in.Answered || in.AgentSees.Or(!x.sees) != x.sees {
 				t.Fatalf("%+v", in)
 			}
 			if strings.Contains(in.Processes[0].Command.String(), "very-secret") {
@@ -199,11 +199,14 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 		body    string
 		outcome backend.Outcome
 		kind    backend.FailureKind
+		ours    bool // only our own key was met: what the agent sees cannot be told
 	}{
-		"gone":      {404, `{"error":{"code":"WORKLOAD_NOT_FOUND","message":"m"}}`, backend.OutcomeFailed, backend.FailGone},
-		"key":       {401, `{"error":{"code":"AUTHENTICATION_FAILED","message":"m"}}`, backend.OutcomeUnknown, backend.FailUnauthorised},
-		"throttled": {429, `{}`, backend.OutcomeUnknown, backend.FailThrottled},
-		"edge":      {504, `<html>`, backend.OutcomeUnknown, ""},
+		"gone":      {404, `{"error":{"code":"WORKLOAD_NOT_FOUND","message":"m"}}`, backend.OutcomeFailed, backend.FailGone, false},
+		"key":       {401, `{"error":{"code":"AUTHENTICATION_FAILED","message":"m"}}`, backend.OutcomeUnknown, backend.FailUnauthorised, true},
+		"bare key":  {401, `{"error":"no"}`, backend.OutcomeUnknown, backend.FailUnauthorised, true},
+		"throttled": {429, `{}`, backend.OutcomeUnknown, backend.FailThrottled, true},
+		"used up":   {402, `{"error":{"code":"USAGE_LIMIT_EXCEEDED","message":"m"}}`, backend.OutcomeUnknown, backend.FailThrottled, false},
+		"edge":      {504, `<html>`, backend.OutcomeUnknown, "", false},
 	} {
 		w := newWorld(t)
 		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
@@ -217,7 +220,7 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 		done, err := w.do(actions.Probe, actions.Params{})
 		v := on(done, backend.PlaneList)
 		in := on(done, backend.PlaneControl).Inside
-		if v.Outcome != x.outcome || v.Kind != x.kind || in == nil || in.AgentSees.Or(true) || len(in.Unread) != 3 || (err == nil) != (x.outcome == backend.OutcomeFailed) || w.asks("/sbx/") != 1 {
+		if v.Outcome != x.outcome || v.Kind != x.kind || in == nil || in.AgentSees.IsKnown() == x.ours || in.AgentSees.Or(false) || in.Answered || len(in.Unread) != 3 || (err == nil) != (x.outcome == backend.OutcomeFailed) || w.asks("/sbx/") != 1 {
 			t.Errorf("%s: %+v %+v %v, asked %d times", name, v, in, err, w.asks("/sbx/"))
 		}
 	}
@@ -285,6 +288,9 @@ func TestAReadThatIsNotAnswered(t *testing.T) {
 		return false
 	}
 	done, _ := w.do(actions.Probe, actions.Params{})
+	if in := on(done, backend.PlaneControl).Inside; in == nil || in.AgentSees.IsKnown() || in.Answered || !strings.Contains(in.AgentWhy.String(), "the agent asks from elsewhere") {
+		t.Errorf("a connection of our own that broke tells what the agent sees: %+v", in)
+	}
 	if v := on(done, backend.PlaneList); v.Outcome != backend.OutcomeUnknown || strings.Contains(v.What.String(), "deadline") || strings.Contains(v.What.String(), "within") {
 		t.Errorf("a connection that broke is called a long wait: %s", v.What)
 	}

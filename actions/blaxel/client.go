@@ -85,6 +85,7 @@ type client struct {
 	read    time.Duration    // how long its own record took
 	age     time.Duration    // since it was made
 	waking  *sandbox.Refusal // of the first request, where that was sent again
+	heard   bool             // the server in it answered a request
 }
 
 // client makes one for a target. The key goes to the control plane, and to the address of the sandbox where that is allowed.
@@ -127,7 +128,15 @@ func (c *client) ask(ctx context.Context, call sandbox.Call, within time.Duratio
 	if c.inside == "" {
 		return answer{}, errNoAddress
 	}
-	return c.send(ctx, c.inside, call, within)
+	a, err := c.send(ctx, c.inside, call, within)
+	c.heard = c.heard || err == nil && (a.refusal == nil && isJSON(a.body) || a.refusal != nil && a.refusal.Heard())
+	return a, err
+}
+
+// isJSON tells an answer of that server from a web page of what stands before it.
+func isJSON(body []byte) bool {
+	body = bytes.TrimSpace(body)
+	return len(body) > 0 && (body[0] == '{' || body[0] == '[')
 }
 
 func (c *client) send(ctx context.Context, base string, call sandbox.Call, within time.Duration) (answer, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -44,10 +45,13 @@ func (c *client) probe(ctx context.Context, t actions.Target) (actions.Done, err
 		return actions.Concluded(x.found)
 	}
 	top, err := sandbox.ReadDirectory(a.body)
-	if c.waking != nil { // the agent asks once
+	switch {
+	case c.waking != nil: // the agent asks once
 		x.agentSees(&answer{refusal: c.waking}, nil)
-	} else {
-		x.agentSees(&a, err)
+	case err != nil:
+		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(false), backend.Textf("its check would fail: %s", c.clean(err.Error(), 200))
+	default:
+		x.agentSees(&a, nil)
 	}
 	x.exec(ctx, &top)
 	x.list(ctx, &top)
@@ -60,9 +64,14 @@ func (x *examination) add(v backend.Verdict) {
 	x.found = append(x.found, v)
 }
 
-// agentSees says what the agent's own liveness check comes to. It takes any failure for a sandbox that does not run.
+// agentSees says what the agent's own liveness check comes to. It takes any failure for a sandbox that does not run. What only our
+// key or our way to the sandbox meets says nothing of it: the agent has its own.
 func (x *examination) agentSees(a *answer, err error) {
 	switch {
+	case err != nil && !timedOut(err):
+		x.seen.AgentSees, x.seen.AgentWhy = backend.Unknown[bool](), backend.Textf("our own request was not answered, and the agent asks from elsewhere: %s", x.c.clean(err.Error(), 200))
+	case a.refusal != nil && ours(a.refusal):
+		x.seen.AgentSees, x.seen.AgentWhy = backend.Unknown[bool](), backend.Textf("our own request was refused, and the agent has its own key: %s", backend.Clean(x.c.said(a.refusal), 300))
 	case err != nil:
 		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(false), backend.Textf("its check would fail: %s", x.c.clean(err.Error(), 200))
 	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansWaking:
@@ -72,6 +81,16 @@ func (x *examination) agentSees(a *answer, err error) {
 	default:
 		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(true), backend.Textf("/ was listed in %s, which is all that its check asks", backend.Age(a.took))
 	}
+}
+
+// ours reports whether a refusal is about our key, our proxy or the number of our requests.
+func ours(r *sandbox.Refusal) bool {
+	return r.Meaning() == sandbox.MeansKey || r.Status == http.StatusTooManyRequests || r.Status == http.StatusProxyAuthRequired
+}
+
+// timedOut reports whether only our wait ended: the agent's ends after the same time.
+func timedOut(err error) bool {
+	return backend.KindOf(err) == backend.ErrTimeout || errors.Is(err, context.DeadlineExceeded)
 }
 
 // unanswered is the verdict of a sandbox that did not list its root.
@@ -108,7 +127,7 @@ func (x *examination) unanswered(a *answer, err error) {
 // unheard says what had no answer, and where only our wait ended, that the agent's calls for files have none.
 func (x *examination) unheard(what backend.Safe, err error) backend.Safe {
 	said := x.c.clean(err.Error(), 200)
-	if backend.KindOf(err) == backend.ErrTimeout || errors.Is(err, context.DeadlineExceeded) {
+	if timedOut(err) {
 		return backend.Textf("%s within %s; the agent's own calls for files have no deadline: %s", what, backend.Age(x.c.factory.reads), said)
 	}
 	return backend.Textf("%s: %s", what, said)
@@ -350,7 +369,7 @@ func (x *examination) end(output string) backend.Safe {
 
 // keep adds what was read to the verdict of the control plane, which is proved by the sandbox's own record.
 func (x *examination) keep() {
-	x.seen.At, x.seen.Root = x.c.factory.now(), x.c.clean(x.root, 200)
+	x.seen.At, x.seen.Root, x.seen.Answered = x.c.factory.now(), x.c.clean(x.root, 200), x.c.heard
 	seen := x.seen
 	x.add(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, What: backend.Text("its own record can be read"), Took: x.c.read, Inside: &seen})
 }

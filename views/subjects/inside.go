@@ -24,7 +24,14 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 	if past {
 		when += ", before its restart"
 	}
-	w.Field("read", normal(when), dim("  the sandbox was awake then"))
+	awake := ""
+	switch {
+	case x.Answered:
+		awake = "  the sandbox was awake then"
+	case !x.Read(backend.PartProcesses) && !x.Read(backend.PartArchives) && !x.Read(backend.PartMounts):
+		awake = "  nothing inside answered"
+	}
+	w.Field("read", normal(when), dim(awake))
 	w.text("root", x.Root)
 	if sees, known := x.AgentSees.Get(); known {
 		word := kit.Span{Tone: theme.Normal, Text: "running"}

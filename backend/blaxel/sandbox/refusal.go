@@ -122,6 +122,16 @@ func (r *Refusal) Gone() bool {
 // Waking reports whether the sandbox exists and did not answer yet.
 func (r *Refusal) Waking() bool { return r.Retryable && r.Status == http.StatusNotFound }
 
+// Heard reports whether the server inside the sandbox gave the answer, so that the sandbox was awake. It refuses no key and no wait
+// in the words of a gateway: those come from what stands before it.
+func (r *Refusal) Heard() bool {
+	switch r.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false
+	}
+	return r.Origin == OriginInside || r.Origin == OriginRouter
+}
+
 // Text is the refusal in words, for an error.
 func (r *Refusal) Text() string {
 	out := "answered " + strconv.Itoa(r.Status)

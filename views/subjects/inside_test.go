@@ -1,0 +1,33 @@
+package subjects
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/views/kit"
+)
+
+// probed is what the page of a sandbox says that a probe read.
+func probed(t *testing.T, x *backend.Inside) string {
+	t.Helper()
+	f := frameWith()
+	x.At, x.Root = f.Now.Add(-time.Minute), backend.Text("/workspace")
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	w.insideOf(&backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-1")}}, Name: backend.Text("agents-1"), Provider: backend.Text("blaxel")}, x, false)
+	return strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(w.Doc.Layout(f.Theme, 300), "\n"), "")), " ")
+}
+
+// TestAProbeClaimsNoWakingWhereNothingAnswered: only an answer from inside says that the sandbox was awake.
+func TestAProbeClaimsNoWakingWhereNothingAnswered(t *testing.T) {
+	none := []backend.Safe{backend.Text(backend.PartProcesses), backend.Text(backend.PartArchives), backend.Text(backend.PartMounts)}
+	for want, x := range map[string]*backend.Inside{
+		"read 1m ago the sandbox was awake then": {Answered: true},
+		"read 1m ago nothing inside answered":    {Unread: none},
+	} {
+		if page := probed(t, x); !strings.Contains(page, want) || strings.Contains(page, "awake") != x.Answered {
+			t.Errorf("no %q: %s", want, page)
+		}
+	}
+}
