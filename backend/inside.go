@@ -15,6 +15,8 @@ type Inside struct {
 	Answered bool `json:"answered,omitempty"`
 	// Unread are the parts that could not be read, of processes, archives and mounts: then an empty list says nothing.
 	Unread []Safe `json:"unread,omitempty"`
+	// UnreadWhy says for each of Unread why; shorter where that was not kept.
+	UnreadWhy []Safe `json:"unread_why,omitempty"`
 	// Processes are those that run, then the newest of the others, each with the newest first. More is how many are left out.
 	Processes []SandboxProcess `json:"processes,omitempty"`
 	More      int              `json:"more,omitempty"`
@@ -56,8 +58,8 @@ func (x *Inside) bounded() *Inside {
 	}
 	c := *x
 	cutAll(&c.Root, &c.AgentWhy)
-	c.Unread, c.Owners, c.Mounts = firstOf(x.Unread, 3), firstOf(x.Owners, MaxMountsKept), firstOf(x.Mounts, MaxMountsKept)
-	for _, list := range [][]Safe{c.Unread, c.Owners, c.Mounts} {
+	c.Unread, c.UnreadWhy, c.Owners, c.Mounts = firstOf(x.Unread, 3), firstOf(x.UnreadWhy, 3), firstOf(x.Owners, MaxMountsKept), firstOf(x.Mounts, MaxMountsKept)
+	for _, list := range [][]Safe{c.Unread, c.UnreadWhy, c.Owners, c.Mounts} {
 		for i := range list {
 			cutAll(&list[i])
 		}

@@ -226,6 +226,37 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// TestAPartThatIsNotReadHasItsReason: what a probe could not read inside is named, each with what came instead.
+func TestAPartThatIsNotReadHasItsReason(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+		switch at := r.URL.EscapedPath(); {
+		case r.Method == http.MethodGet && strings.HasSuffix(at, "/process"):
+			_, _ = out.Write([]byte(`{"pid":"4`))
+		case strings.HasSuffix(at, "%2Ftmp"):
+			_, _ = out.Write([]byte(`{"path":7,"files":"none"}`))
+		case strings.HasSuffix(at, "/drives/mount"):
+			out.WriteHeader(500)
+			_, _ = out.Write([]byte(`{"error":"no table"}`))
+		default:
+			return false
+		}
+		return true
+	}
+	if done, _ := w.do(actions.Probe, actions.Params{}); on(done, backend.PlaneExec).Outcome != backend.OutcomeOK {
+		t.Errorf("%+v", done)
+	}
+	in, _ := w.sandbox.Inside()
+	if in == nil || text(in.Unread) != "processes; archives; mounts" || len(in.UnreadWhy) != 3 {
+		t.Fatalf("%+v", in)
+	}
+	for i, want := range []string{"the answer cannot be read: ", "the answer holds no list", "answered 500 Internal Server Error: no table"} {
+		if !strings.Contains(in.UnreadWhy[i].String(), want) {
+			t.Errorf("%s: %s", in.Unread[i], in.UnreadWhy[i])
+		}
+	}
+}
+
 // TestAProbeOfWhatHasEnded: an answer contradicts the status, none fits it.
 func TestAProbeOfWhatHasEnded(t *testing.T) {
 	for _, answers := range []bool{true, false} {

@@ -120,7 +120,9 @@ func (x *examination) unanswered(a *answer, err error) {
 		}
 	}
 	x.add(v)
-	x.seen.Unread = []backend.Safe{backend.Text(backend.PartProcesses), backend.Text(backend.PartArchives), backend.Text(backend.PartMounts)}
+	for _, part := range []backend.Literal{backend.PartProcesses, backend.PartArchives, backend.PartMounts} {
+		x.unread(part, backend.Text("not asked for: / was not listed"))
+	}
 	x.keep()
 }
 
@@ -290,39 +292,53 @@ func (x *examination) read(ctx context.Context, d *sandbox.Directory) {
 	x.add(v)
 }
 
-// inside reads processes, /tmp and the drives. What cannot be read is named, and says nothing about the sandbox.
+// inside reads processes, /tmp and the drives. What cannot be read is named with the reason, and says nothing about the sandbox.
 func (x *examination) inside(ctx context.Context) {
-	unread := func(part backend.Literal) { x.seen.Unread = append(x.seen.Unread, backend.Text(part)) }
-	if a, err := x.c.ask(ctx, sandbox.Processes(), sandbox.FirstWithin); err != nil || a.refusal != nil {
-		unread(backend.PartProcesses)
-	} else if all, left, err := sandbox.ReadProcesses(a.body); err != nil {
-		unread(backend.PartProcesses)
-	} else {
-		x.processes(all, left)
-	}
+	var all []sandbox.Process
+	var left int
+	x.part(ctx, backend.PartProcesses, sandbox.Processes(), sandbox.FirstWithin, func(body []byte) (err error) {
+		all, left, err = sandbox.ReadProcesses(body)
+		return err
+	})
 	tmp, err := sandbox.List("/tmp")
 	if err != nil {
 		return
 	}
-	if a, err := x.c.ask(ctx, tmp, x.c.factory.reads); err != nil || a.refusal != nil {
-		unread(backend.PartArchives)
-	} else if d, err := sandbox.ReadDirectory(a.body); err != nil {
-		unread(backend.PartArchives)
-	} else {
+	x.part(ctx, backend.PartArchives, tmp, x.c.factory.reads, func(body []byte) error {
+		d, err := sandbox.ReadDirectory(body)
 		for _, r := range d.Archives() {
 			x.seen.Archives = append(x.seen.Archives, backend.SandboxArchive{Path: x.c.clean("/tmp/"+r.Name, 200), Restore: r.Restore, Session: x.c.clean(r.Session, 60), Size: r.Size, ChangedAt: r.Changed})
 		}
-	}
-	if a, err := x.c.ask(ctx, sandbox.Mounts(), x.c.factory.reads); err != nil || a.refusal != nil {
-		unread(backend.PartMounts)
-	} else if mounts, err := sandbox.ReadMounts(a.body); err != nil {
-		unread(backend.PartMounts)
-	} else {
+		return err
+	})
+	x.part(ctx, backend.PartMounts, sandbox.Mounts(), x.c.factory.reads, func(body []byte) error {
+		mounts, err := sandbox.ReadMounts(body)
 		for _, m := range mounts {
 			x.seen.Mounts = append(x.seen.Mounts, x.c.clean(m.Path, 200))
 		}
-	}
+		return err
+	})
+	x.processes(all, left)
 	x.keep()
+}
+
+// part asks for one part and has its answer read.
+func (x *examination) part(ctx context.Context, name backend.Literal, call sandbox.Call, within time.Duration, read func([]byte) error) {
+	a, err := x.c.ask(ctx, call, within)
+	switch {
+	case err != nil:
+		x.unread(name, x.c.clean(err.Error(), 200))
+	case a.refusal != nil:
+		x.unread(name, backend.Clean(x.c.said(a.refusal), 300))
+	default:
+		if err := read(a.body); err != nil {
+			x.unread(name, backend.Textf("the answer cannot be read: %s", x.c.clean(err.Error(), 200)))
+		}
+	}
+}
+
+func (x *examination) unread(part backend.Literal, why backend.Safe) {
+	x.seen.Unread, x.seen.UnreadWhy = append(x.seen.Unread, backend.Text(part)), append(x.seen.UnreadWhy, why)
 }
 
 // processes keeps those that run and the newest of the others, in the order of their start.

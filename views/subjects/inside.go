@@ -73,7 +73,11 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 		w.Field(label(i+1, "files belong to"), normal(u.String()))
 	}
 	for i, part := range x.Unread {
-		w.Field(label(i+1, "could not be read"), normal(part.String()))
+		why := ""
+		if i < len(x.UnreadWhy) {
+			why = "  " + x.UnreadWhy[i].String()
+		}
+		w.Field(label(i+1, "not read"), normal(part.String()), dim(why))
 	}
 }
 

@@ -31,3 +31,11 @@ func TestAProbeClaimsNoWakingWhereNothingAnswered(t *testing.T) {
 		}
 	}
 }
+
+// TestAPartThatWasNotReadSaysWhy on the page, with the name of the part uncut.
+func TestAPartThatWasNotReadSaysWhy(t *testing.T) {
+	page := probed(t, &backend.Inside{Answered: true, Unread: []backend.Safe{backend.Text("processes"), backend.Text("mounts")}, UnreadWhy: []backend.Safe{backend.Text("the answer is cut off")}})
+	if !strings.Contains(page, "not read processes the answer is cut off mounts") {
+		t.Error(page)
+	}
+}
