@@ -123,6 +123,11 @@ type SandboxProcess struct {
 	Restarts int  `json:"restarts,omitempty"`
 }
 
+// MayRun reports whether a process runs, or nothing tells that it ended.
+func (p *SandboxProcess) MayRun() bool {
+	return p.Class == WorkRunning || p.Class == WorkUnknown && p.EndedAt.IsZero()
+}
+
 // SandboxArchive is a file that an agent's SDK makes while it saves or restores the files of a session, and removes then.
 type SandboxArchive struct {
 	Path    Safe `json:"path"`

@@ -3,6 +3,7 @@ package blaxel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -222,6 +223,30 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 		in := on(done, backend.PlaneControl).Inside
 		if v.Outcome != x.outcome || v.Kind != x.kind || in == nil || in.AgentSees.IsKnown() == x.ours || in.AgentSees.Or(false) || in.Answered || len(in.Unread) != 3 || (err == nil) != (x.outcome == backend.OutcomeFailed) || w.asks("/sbx/") != 1 {
 			t.Errorf("%s: %+v %+v %v, asked %d times", name, v, in, err, w.asks("/sbx/"))
+		}
+	}
+}
+
+// TestAKilledProcessIsReadAgain: the list has no end of it yet; where the second reading has none either, that is not called running.
+func TestAKilledProcessIsReadAgain(t *testing.T) {
+	const row = `{"pid":"40","name":"proc-40","command":"sleep 9","status":"killed","startedAt":"Sat, 21 Nov 2026 12:00:00 GMT","completedAt":%s}`
+	for end, want := range map[string]backend.WorkClass{`"Sat, 21 Nov 2026 12:01:00 GMT"`: backend.WorkCancelled, `""`: backend.WorkUnknown} {
+		w := newWorld(t)
+		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+			switch at := r.URL.EscapedPath(); {
+			case r.Method == http.MethodGet && strings.HasSuffix(at, "/process"):
+				_, _ = fmt.Fprintf(out, "["+row+"]", `""`)
+			case r.Method == http.MethodGet && strings.HasSuffix(at, "/process/40"):
+				_, _ = fmt.Fprintf(out, row, end)
+			default:
+				return false
+			}
+			return true
+		}
+		_, _ = w.do(actions.Probe, actions.Params{})
+		in, _ := w.sandbox.Inside()
+		if in == nil || len(in.Processes) != 1 || in.Processes[0].Class != want || in.Processes[0].EndedAt.IsZero() != (want == backend.WorkUnknown) || w.asks("/process/40") != 1 {
+			t.Errorf("end %s: %+v, asked %v", end, in, w.asked)
 		}
 	}
 }

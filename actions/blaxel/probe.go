@@ -318,8 +318,30 @@ func (x *examination) inside(ctx context.Context) {
 		}
 		return err
 	})
+	x.killed(ctx, all)
 	x.processes(all, left)
 	x.keep()
+}
+
+// mostKilled is how many processes are read once more.
+const mostKilled = 5
+
+// killed reads processes once more that were killed and have no end: the server writes that a moment later. It comes last, so that
+// the moment has passed.
+func (x *examination) killed(ctx context.Context, all []sandbox.Process) {
+	n := 0
+	for i := range all {
+		p := &all[i]
+		if p.Status != sandbox.StatusKilled || p.Over() {
+			continue
+		}
+		if n++; n > mostKilled {
+			return
+		}
+		if now, refusal, err := x.c.processOf(ctx, p.PID); err == nil && refusal == nil && now.Name == p.Name && now.Started.Equal(p.Started) {
+			*p = now
+		}
+	}
 }
 
 // part asks for one part and has its answer read.

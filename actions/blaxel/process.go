@@ -19,7 +19,7 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted s
 	var found backend.SandboxProcess
 	if read {
 		for _, p := range x.Processes {
-			if p.Class != backend.WorkRunning {
+			if !p.MayRun() {
 				continue
 			}
 			alive = append(alive, backend.Textf("%s %s", p.PID, p.Name))

@@ -182,7 +182,7 @@ func (s *subjectView) runaway() Check {
 		case s.ledBy("runaway-process") != nil:
 		case !read || !x.Read(backend.PartProcesses):
 			return q.unsure("not evaluated: its processes were not read. A probe reads them: sandglass probe %s", called(b))
-		case !slices.ContainsFunc(x.Processes, func(p backend.SandboxProcess) bool { return p.Class == backend.WorkRunning }):
+		case !slices.ContainsFunc(x.Processes, func(p backend.SandboxProcess) bool { return p.MayRun() }):
 			return q.no(origin{b.Key.Source, x.At}, "nothing ran in it when it was probed")
 		}
 	}

@@ -92,8 +92,11 @@ func (w *writer) archiveOf(a *backend.SandboxArchive) string {
 // process writes one process: whether it is over, not what its status is called, decides.
 func (w *writer) process(name string, p *backend.SandboxProcess) {
 	words := []string{p.Reported.String()}
-	if p.Class == backend.WorkRunning && p.Reported.String() != "running" {
+	switch {
+	case p.Class == backend.WorkRunning && p.Reported.String() != "running":
 		words = append(words, "but it runs on")
+	case p.Class == backend.WorkUnknown && p.MayRun():
+		words = append(words, "whether it ended is not told yet")
 	}
 	if code, known := p.ExitCode.Get(); known {
 		words = append(words, backend.Textf("exit code %d", code).String())

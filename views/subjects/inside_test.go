@@ -39,3 +39,12 @@ func TestAPartThatWasNotReadSaysWhy(t *testing.T) {
 		t.Error(page)
 	}
 }
+
+// TestAKilledProcessIsNotCalledRunning where no end of it is told; one that was asked to end and has none runs on.
+func TestAKilledProcessIsNotCalledRunning(t *testing.T) {
+	page := probed(t, &backend.Inside{Answered: true, Processes: []backend.SandboxProcess{{PID: backend.Text("40"), Reported: backend.Text("killed"), Class: backend.WorkUnknown},
+		{PID: backend.Text("41"), Reported: backend.Text("stopped"), Class: backend.WorkRunning}}})
+	if !strings.Contains(page, "killed, whether it ended is not told yet") || !strings.Contains(page, "stopped, but it runs on") || strings.Contains(page, "killed, but it runs on") {
+		t.Error(page)
+	}
+}

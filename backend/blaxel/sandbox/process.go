@@ -38,14 +38,19 @@ type Process struct {
 // Over reports whether the process ended. Its status does not tell that: one that was asked to end is called stopped at once.
 func (p *Process) Over() bool { return !p.Ended.IsZero() }
 
-// Class is what the status means, with the time of the end.
+// Class is what the status means, with the time of the end, which the server writes a moment after it killed a process.
 func (p *Process) Class() backend.WorkClass {
 	switch p.Status {
 	case StatusCompleted:
 		return backend.WorkSucceeded
 	case StatusFailed:
 		return backend.WorkFailed
-	case StatusRunning, StatusKilled, StatusStopped:
+	case StatusKilled:
+		if !p.Over() { // nothing tells yet whether it ended
+			return backend.WorkUnknown
+		}
+		return backend.WorkCancelled
+	case StatusRunning, StatusStopped:
 		if !p.Over() {
 			return backend.WorkRunning
 		}

@@ -178,7 +178,7 @@ func TestEverySample(t *testing.T) {
 		"method_not_allowed":              {nil, "404 no route: no route: 404 page not found"},
 		"network_ports":                   {nil, "never asked"},
 		"process_get_after_timeout":       {must(ProcessOf("slow-one")), `33 slow-one running running over false exit none in "/workspace" restarts 0 out "" err ""`},
-		"process_get_just_killed":         {must(ProcessOf("38")), `38 agent-loop killed running over false exit none in "/workspace" restarts 0 ` + ticks},
+		"process_get_just_killed":         {must(ProcessOf("38")), `38 agent-loop killed unknown over false exit none in "/workspace" restarts 0 ` + ticks},
 		"process_get_keepalive_timeout":   {must(ProcessOf("ka")), `48 ka killed cancelled over true exit -1 in "" restarts 0 out "" err ""`},
 		"process_get_killed":              {must(ProcessOf("38")), `38 agent-loop killed cancelled over true exit -1 in "/workspace" restarts 0 ` + ticks},
 		"process_get_missing":             {must(ProcessOf("nope")), "404 sandbox: no process: process not found"},
