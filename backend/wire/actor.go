@@ -118,6 +118,11 @@ func (a *Actor) Fetch(ctx context.Context, o Order, to io.Writer, limit int64) (
 		return nil, 0, c.fail(backend.ErrInvalid, "", err)
 	}
 	where := redact(u)
+	if at, is := ctx.Deadline(); is {
+		if left := at.Sub(c.deps.Now()); left > 0 {
+			ctx = context.WithValue(ctx, boundKey{}, wholeSeconds(left))
+		}
+	}
 	req, err := c.build(ctx, o.Method, u, Request{Header: o.Header, Accept: "*/*"})
 	if err != nil {
 		return nil, 0, err

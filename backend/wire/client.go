@@ -315,13 +315,18 @@ func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFu
 	within := c.deps.Deadline
 	if at, is := ctx.Deadline(); is {
 		if left := at.Sub(c.deps.Now()); left > 0 && left < within {
-			within = left
-			if left > time.Second {
-				within = left.Round(time.Second)
-			}
+			within = wholeSeconds(left)
 		}
 	}
 	return context.WithTimeout(context.WithValue(ctx, boundKey{}, within), c.deps.Deadline)
+}
+
+// wholeSeconds is a time that is left, as its caller gave it.
+func wholeSeconds(left time.Duration) time.Duration {
+	if left > time.Second {
+		return left.Round(time.Second)
+	}
+	return left
 }
 
 // transportError classifies what net/http returned. Its own text quotes the whole URL, so only the cause is kept.
