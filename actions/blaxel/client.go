@@ -162,6 +162,7 @@ func (c *client) send(ctx context.Context, base string, call sandbox.Call, withi
 	a.body = r.Body
 	if r.Status < 200 || r.Status > 299 {
 		refusal := sandbox.ReadRefusal(r.Status, r.Header, r.Body)
+		refusal.Took = a.took
 		a.refusal = &refusal
 	}
 	return a, nil
@@ -173,7 +174,7 @@ func (c *client) first(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	end := c.factory.now().Add(sandbox.FirstWithin)
+	end := c.factory.now().Add(c.factory.wakes)
 	for pause := c.factory.pause; ; pause = min(2*pause, c.factory.reads) {
 		a, err := c.ask(ctx, call, c.factory.reads)
 		if err != nil || a.refusal == nil || !a.refusal.Meaning().Again() || c.factory.now().Add(pause).After(end) {
@@ -226,7 +227,7 @@ func lost(err error) error {
 
 // refused is the error of an order that was not accepted. After some answers nobody knows whether it was carried out.
 func (c *client) refused(r *sandbox.Refusal) error {
-	if slices.Contains([]sandbox.Meaning{sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansUnknown}, r.Meaning()) && r.Status >= 500 || r.Meaning() == sandbox.MeansEdgeLimit {
+	if slices.Contains([]sandbox.Meaning{sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansUnknown}, r.Meaning()) && r.Status >= 500 || r.Status == http.StatusRequestTimeout {
 		return &actions.UncertainError{Err: errors.New(c.said(r))}
 	}
 	return errors.New(c.said(r))

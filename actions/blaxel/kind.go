@@ -70,7 +70,7 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 	}
 	parts, missing := map[actions.Verb]actions.Part{}, map[actions.Verb]backend.Safe{}
 	src, ok := site.Source.(platform)
-	f := &factory{deps: site.Deps, limit: int64(o.RescueLimit), state: site.StateDir, pause: time.Second, ends: 8 * time.Second, reads: sandbox.ReadWithin}
+	f := &factory{deps: site.Deps, limit: int64(o.RescueLimit), state: site.StateDir, pause: time.Second, ends: 8 * time.Second, reads: sandbox.ReadWithin, wakes: sandbox.FirstWithin}
 	if ok {
 		f.site = src.Site()
 		if !o.Act.IsZero() {
@@ -105,8 +105,8 @@ type factory struct {
 	limit int64
 	state string
 	// pause is the first wait before a read is sent again, ends how long the end of a process or a sandbox is waited for.
-	// reads is how long one read may take.
-	pause, ends, reads time.Duration
+	// reads is how long one read may take, wakes how long the first is sent again.
+	pause, ends, reads, wakes time.Duration
 }
 
 func (f *factory) part(v actions.Verb) (actions.Part, bool) {

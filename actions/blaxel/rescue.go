@@ -75,12 +75,14 @@ func (f files) Read(ctx context.Context, name string, to io.Writer, limit int64)
 		return 0, err
 	}
 	h := f.c.factory.site.Header()
+	began := f.c.factory.now()
 	r, size, err := f.c.actor.Fetch(ctx, wire.Order{Method: call.Method, URL: f.c.inside + call.Path, Header: h}, to, limit)
 	switch {
 	case err != nil:
 		return 0, err
 	case r.Status < 200 || r.Status > 299:
 		refusal := sandbox.ReadRefusal(r.Status, r.Header, r.Body)
+		refusal.Took = f.c.factory.now().Sub(began)
 		return 0, fmt.Errorf("%s: %s", f.c.clean(name, 200), f.c.said(&refusal))
 	}
 	return size, nil

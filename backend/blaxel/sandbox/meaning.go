@@ -29,7 +29,8 @@ const (
 	MeansRequest    Meaning = "request"      // the request itself is wrong
 )
 
-// Meaning reads it from the status, the origin and the text: no two of them say enough.
+// Meaning reads it from the status, the origin and the text: no two of them say enough. A gateway that gave up waiting is told by
+// how long it took: at once it only says that it reached nothing.
 func (r *Refusal) Meaning() Meaning {
 	text := strings.ToLower(r.Message)
 	inside := r.Origin == OriginInside
@@ -44,9 +45,9 @@ func (r *Refusal) Meaning() Meaning {
 		return MeansLimit
 	case r.Origin == OriginRouter, r.Code == CodeNoRoute:
 		return MeansNoRoute
-	case r.Status == http.StatusGatewayTimeout, r.Status == http.StatusRequestTimeout:
+	case (r.Status == http.StatusGatewayTimeout || r.Status == http.StatusRequestTimeout) && r.Took >= edgeWait:
 		return MeansEdgeLimit
-	case r.Status == http.StatusBadGateway, r.Status == http.StatusServiceUnavailable, r.Status == http.StatusInternalServerError, r.Retryable:
+	case r.Status == http.StatusGatewayTimeout, r.Status == http.StatusRequestTimeout, r.Status == http.StatusBadGateway, r.Status == http.StatusServiceUnavailable, r.Status == http.StatusInternalServerError, r.Retryable:
 		return MeansTransient
 	case inside && r.Status == http.StatusUnprocessableEntity:
 		return unprocessable(text)
@@ -100,7 +101,7 @@ func (m Meaning) Said() string {
 	case MeansWaking:
 		return "it exists and does not answer yet"
 	case MeansTransient:
-		return "the platform or the network before it failed: nothing is known of the sandbox"
+		return "the platform or the network before it failed, which it does while a sandbox wakes too: nothing is known of the sandbox"
 	case MeansEdgeLimit:
 		return "the network before it gave up waiting, which it does after about 60s: what was asked may go on inside"
 	case MeansGoesOn:

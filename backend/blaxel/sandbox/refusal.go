@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"sandglass/backend/wire"
 )
@@ -39,9 +40,14 @@ type Refusal struct {
 	Code    string
 	Message string
 	Step    string // at which a sandbox could not be made
+	// Took is how long the answer took; zero: not measured.
+	Took time.Duration
 	// Retryable says that the platform itself calls it worth another try.
 	Retryable bool
 }
+
+// edgeWait is near how long the network before a sandbox waits for an answer, which is about 60 s.
+const edgeWait = 50 * time.Second
 
 const maxMessage = 2000
 

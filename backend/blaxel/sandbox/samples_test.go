@@ -268,30 +268,34 @@ func TestWhatARefusalMeans(t *testing.T) {
 		body   string
 		want   Meaning
 		again  bool
+		took   time.Duration
 	}{
-		{422, nil, `{"error":"process timed out after 30 seconds"}`, MeansGoesOn, false},
-		{422, nil, `{"error":"write /workspace/a: no space left on device"}`, MeansFull, false},
-		{422, nil, `{"error":"failed to start process: could not execute command 'x' because folder '/workspace' does not exist"}`, MeansNoDir, false},
-		{422, nil, `{"error":"failed to start process: fork/exec /bin/sh: resource temporarily unavailable"}`, MeansNotStarted, false},
-		{504, html, `<html>504</html>`, MeansEdgeLimit, false},
-		{408, nil, ``, MeansEdgeLimit, false},
-		{500, nil, `{"error":"stat: input/output error"}`, MeansTransient, true},
-		{502, html, `<html>`, MeansTransient, true},
-		{503, nil, ``, MeansTransient, true},
-		{404, platform, ``, MeansWaking, true},
-		{404, nil, `{"error":{"code":"WORKLOAD_UNAVAILABLE","message":"m","retryable":true}}`, MeansWaking, true},
-		{404, nil, `{"error":{"code":"WORKLOAD_NOT_FOUND","message":"m"}}`, MeansGone, false},
-		{404, nil, `{"error":{"code":"ROUTE_NOT_FOUND","message":"m"}}`, MeansNoRoute, false},
-		{404, nil, `{"error":"stat /workspace: no such file or directory"}`, MeansMissing, false},
-		{404, nil, `{"error":"something else"}`, MeansUnknown, false},
-		{404, nil, ``, MeansUnknown, false},
-		{401, nil, `{"error":{"code":"AUTHENTICATION_FAILED","message":"m"}}`, MeansKey, false},
-		{402, nil, `{"error":{"code":"USAGE_LIMIT_EXCEEDED","message":"m"}}`, MeansLimit, false},
-		{429, nil, ``, MeansLimit, false},
-		{400, nil, `{"error":"bad"}`, MeansRequest, false},
-		{409, nil, `{"code":409,"error":"conflict"}`, MeansUnknown, false},
+		{422, nil, `{"error":"process timed out after 30 seconds"}`, MeansGoesOn, false, 0},
+		{422, nil, `{"error":"write /workspace/a: no space left on device"}`, MeansFull, false, 0},
+		{422, nil, `{"error":"failed to start process: could not execute command 'x' because folder '/workspace' does not exist"}`, MeansNoDir, false, 0},
+		{422, nil, `{"error":"failed to start process: fork/exec /bin/sh: resource temporarily unavailable"}`, MeansNotStarted, false, 0},
+		{504, html, `<html>504</html>`, MeansEdgeLimit, false, 59 * time.Second},
+		{408, nil, ``, MeansEdgeLimit, false, time.Minute},
+		{504, html, `<html>504</html>`, MeansTransient, true, time.Millisecond},
+		{408, nil, ``, MeansTransient, true, 20 * time.Second},
+		{500, nil, `{"error":"stat: input/output error"}`, MeansTransient, true, 0},
+		{502, html, `<html>`, MeansTransient, true, 0},
+		{503, nil, ``, MeansTransient, true, 0},
+		{404, platform, ``, MeansWaking, true, 0},
+		{404, nil, `{"error":{"code":"WORKLOAD_UNAVAILABLE","message":"m","retryable":true}}`, MeansWaking, true, 0},
+		{404, nil, `{"error":{"code":"WORKLOAD_NOT_FOUND","message":"m"}}`, MeansGone, false, 0},
+		{404, nil, `{"error":{"code":"ROUTE_NOT_FOUND","message":"m"}}`, MeansNoRoute, false, 0},
+		{404, nil, `{"error":"stat /workspace: no such file or directory"}`, MeansMissing, false, 0},
+		{404, nil, `{"error":"something else"}`, MeansUnknown, false, 0},
+		{404, nil, ``, MeansUnknown, false, 0},
+		{401, nil, `{"error":{"code":"AUTHENTICATION_FAILED","message":"m"}}`, MeansKey, false, 0},
+		{402, nil, `{"error":{"code":"USAGE_LIMIT_EXCEEDED","message":"m"}}`, MeansLimit, false, 0},
+		{429, nil, ``, MeansLimit, false, 0},
+		{400, nil, `{"error":"bad"}`, MeansRequest, false, 0},
+		{409, nil, `{"code":409,"error":"conflict"}`, MeansUnknown, false, 0},
 	} {
 		r := ReadRefusal(x.status, x.h, []byte(x.body))
+		r.Took = x.took
 		if got := r.Meaning(); got != x.want || got.Again() != x.again {
 			t.Errorf("%d %s: %s again %t, want %s", x.status, x.body, got, got.Again(), x.want)
 		}
