@@ -123,6 +123,7 @@ func (r *reading) remembered(live []named) []named {
 			add(backend.Key{Kind: views.KindAlert, Source: e.Source, ID: id})
 		}
 	}
+	all = append(all, r.unlisted(all)...)
 	sessions := map[backend.ID]bool{}
 	for _, n := range all {
 		sessions[n.key.ID] = sessions[n.key.ID] || n.key.Kind == backend.KindSession
@@ -134,6 +135,18 @@ func (r *reading) remembered(live []named) []named {
 		}
 	}
 	return all
+}
+
+// unlisted are the saved states of agent SDKs by the names of their sandboxes, where no source lists those and nothing remembers them.
+func (r *reading) unlisted(known []named) (out []named) {
+	for x := range r.state.Refs.All() {
+		if x.Agent == nil || x.Sandbox.IsZero() || r.state.SandboxNamed(x.Sandbox, x.Provider) != nil ||
+			slices.ContainsFunc(known, func(n named) bool { return n.key.Kind == backend.KindSandbox && n.key.ID == x.Sandbox }) {
+			continue
+		}
+		out = append(out, named{key: x.Key, path: []string{x.Sandbox.Raw()}, own: []string{x.Sandbox.Raw()}})
+	}
+	return out
 }
 
 // find is the one subject that an id, or a unique part of an id, means: first of what is read, then of what is remembered.

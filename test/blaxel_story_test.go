@@ -24,12 +24,15 @@ func TestARunawayProcess(t *testing.T) {
 	w.run(4, `which processes run in it is not known: probe it first`, "kill-process", id)
 	w.run(0, `(?s)wakes the sandbox where it sleeps.*its address is from inventory`, "probe", id)
 	w.carryOut(0, `(?s)exec +ok.*filesystem list +ok`, "probe", id)
+	w.run(0, `(?s)runaway-process.*agent-build \(.*npm run build\), started at .*: the agent gave up at .*, as its log says too; only its own wait ended`, "get", "alerts", "-o", "json", "--filter", "runaway-process")
+	w.run(0, `(?s)A process in it runs on without its agent.*kill-process`, "why", id)
 	out := w.run(0, `(?s)agent-build.*running`, "get", "sandboxes", "-o", "json", "--filter", id)
 	if strings.Contains(out, "npm_0123456789") {
 		t.Error("a secret before a command is shown")
 	}
 	w.carryOut(0, `(?s)it is over: killed, exit code -1`, "kill-process", id)
 	w.run(4, `nothing ran in it when it was probed`, "kill-process", id)
+	w.run(0, `OK: no alert fires`, "check")
 }
 
 // TestAnAgentThatGaveItsSandboxUp: it is there, a probe wakes it, and says why the agent's own check said otherwise.
@@ -63,6 +66,7 @@ func TestALeakedSandboxIsDestroyed(t *testing.T) {
 func TestASandboxThatThePlatformLost(t *testing.T) {
 	t.Parallel()
 	w := blaxelLines(t, "believes-alive")
+	w.run(0, `(?s)gone.*not listed by blaxel`, "why", blaxel.Names()[1]) // by the state that names it
 	w.run(0, `(?s)"result": ?"gone"`, "get", "refs", "-o", "json", "--filter", blaxel.Names()[1])
 	w.run(3, `(?s)same +0a1b2c3d-.*gone +11223344-5566-4778-899a-abbccddeeff0  agents-112233445566  \(not listed by blaxel\)`, "refs", "check", "--reads", "0..9")
 }

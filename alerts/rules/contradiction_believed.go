@@ -44,6 +44,9 @@ func (r *contradiction) believed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	}
 	if x.Told != nil {
 		v.Recheck = env.Ours(x.Told.At).Add(backend.ReportsFor + time.Second)
+		if !runs { // it ends with its session, which may only fall silent
+			v.Recheck = earlierOf(v.Recheck, env.Now.Add(time.Minute))
+		}
 	}
 	return v, true
 }

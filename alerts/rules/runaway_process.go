@@ -116,6 +116,7 @@ func newLife(b *backend.Sandbox) bool {
 // over notes since when the session of a sandbox is known to be over.
 func (n *runawayNote) over(env *alerts.Env, b *backend.Sandbox, end *fleet.SessionEnd, is bool) {
 	switch {
+	case !is && env.State.LiveOn(b).IsEmpty(): // what said it may be forgotten
 	case !is:
 		n.Over = time.Time{}
 	case !end.At.IsZero():

@@ -72,6 +72,31 @@ func TestALeakThatALogTells(t *testing.T) {
 	}
 }
 
+// TestALeakByTheEndThatALogTells: the log says that the session ended, and nothing of a deletion; the leak outlasts the line.
+func TestALeakByTheEndThatALogTells(t *testing.T) {
+	for _, keeps := range []bool{false, true} {
+		s := beginCloud(t, terminateRule)
+		s.source("app", backend.InputEvictionLogs)
+		s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"cloud"} })
+		s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) { x.PauseOnExit = backend.Known(keeps) })
+		s.refs[0].Session = backend.MustID("lonely")
+		s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.Session = backend.MustID("lonely") })
+		done := backend.Report{Kind: backend.ReportAgentDone, Session: backend.MustID("lonely"), Source: "app", At: s.wall, Text: backend.Text("session ended")}
+		s.health("app", func(h *fleet.SourceHealth) { h.Reports = []backend.Report{done} })
+		s.look()
+		a := s.every(10*time.Second, 5*time.Minute, nil).alerts(terminateRule)
+		if keeps {
+			s.quiet(terminateRule)
+			continue
+		}
+		if len(a) != 1 || a[0].State != alerts.StateFiring || !strings.Contains(a[0].Cause.String(), "it leaked: the end of its session deletes it") || !a[0].Bounds.Latest.Equal(done.At) {
+			t.Errorf("%s", summary(s.board))
+		}
+		s.health("app", func(h *fleet.SourceHealth) { h.Reports = nil }) // the line is forgotten
+		s.every(time.Minute, 2*time.Hour, nil).want(terminateRule, alerts.StateFiring)
+	}
+}
+
 // TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved: the agent's class, and what its SDK made of it.
 func TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved(t *testing.T) {
 	s := beginCloud(t)

@@ -8,7 +8,7 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// toldLeak is the verdict about a sandbox whose agent's log says that its deletion at the end of its session failed; false: it is none. No
+// toldLeak is the verdict about a sandbox whose agent's log says that its session ended, or that its deletion then failed; false: it is none. No
 // list of sessions is needed for it, and one that lists the session as running disproves it.
 func (r *wontTerminate) toldLeak(env *alerts.Env, homes []*fleet.SourceHealth, b *backend.Sandbox, pause backend.Value[bool], note *terminateNote) (alerts.Verdict, bool) {
 	if b.Class != backend.SandboxRunning && b.Class != backend.SandboxAsleep || !pause.IsKnown() || pause.Or(true) {
@@ -19,6 +19,10 @@ func (r *wontTerminate) toldLeak(env *alerts.Env, homes []*fleet.SourceHealth, b
 		n = *note
 	}
 	at := deleteFailed(env, b, n.Deleted)
+	failed := !at.IsZero()
+	if n.Done = doneAt(env, b, n.Done); !failed {
+		at = n.Done
+	}
 	if at.IsZero() {
 		return alerts.Verdict{}, false
 	}
@@ -27,15 +31,33 @@ func (r *wontTerminate) toldLeak(env *alerts.Env, homes []*fleet.SourceHealth, b
 			return alerts.Verdict{}, false // its own list tells more
 		}
 	}
-	n.Over, n.Deleted = at, at
+	n.Over = at
+	if failed {
+		n.Deleted = at
+	}
 	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(&n), Runbook: "4", Session: b.Session, Provider: b.Provider, Recheck: recheckOf(env, b.Key), Bounds: alerts.Bounds{Latest: at},
 		Cause:  backend.Text("it leaked: its agent's SDK could not delete it at the end of its session"),
 		Detail: backend.Textf("its session ended at %s, and its deletion failed, the log of its agent says", env.Clock(at))}
+	if !failed {
+		v.Cause, v.Detail = backend.Text("it leaked: the end of its session deletes it, its saved state says"), backend.Textf("its session ended at %s, the log of its agent says", env.Clock(at))
+	}
 	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	if due := at.Add(r.grace); env.Now.Before(due) {
 		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it still runs at %s", env.Clock(due)), earlierOf(v.Recheck, due)
 	}
 	return v, true
+}
+
+// doneAt is when the log of its agent said that the session on a sandbox ended; zero where it did not, or where the session went on. was
+// is when it said so, as far as is remembered: lines are kept for an hour.
+func doneAt(env *alerts.Env, b *backend.Sandbox, was time.Time) time.Time {
+	if end, over := env.State.EndOn(b); over && !end.At.IsZero() {
+		return env.Ours(end.At)
+	}
+	if !env.State.LiveOn(b).IsEmpty() {
+		return time.Time{}
+	}
+	return was
 }
 
 // deleteFailed is when the log of its agent said that a sandbox could not be deleted at the end of its session; zero where it did not, or

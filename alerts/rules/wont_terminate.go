@@ -44,6 +44,8 @@ type terminateNote struct {
 	Silent time.Time `json:"silent,omitzero"`
 	// Deleted is when its deletion failed at the end of its session, as the log of its agent said.
 	Deleted time.Time `json:"deleted,omitzero"`
+	// Done is when the log of its agent said that its session ended.
+	Done time.Time `json:"done,omitzero"`
 }
 
 // silentFor is how long an end stays unknown after the session's own route did not tell of it.

@@ -390,7 +390,6 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.NoReset = backend.Safe{}
 		d.conclude("A process in it runs on without its agent: %s.", d.fact("runaway"))
 		d.dont("Don't take the agent's error for its end. Only the agent's own wait ended.")
-		d.do("Read which it is, and since when: sandglass why %s", name)
 		d.do("Ask it to end: sandglass stop-process %s. It is billed, and wakes the sandbox.", name)
 		d.do("It runs on: sandglass kill-process %s. Its unsaved work is lost.", name)
 		d.do("Probe again: sandglass probe %s. Only that shows that it is gone.", name)

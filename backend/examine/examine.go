@@ -344,19 +344,19 @@ func open(path string) error {
 // reading tells what the adapter made of the answers.
 func (x *examination) reading(r *backend.Reading) {
 	n := map[State]int{}
-	count := func(of backend.Kind, reported backend.Safe, known bool) {
+	count := func(of backend.Kind, reported backend.Safe, class backend.SandboxClass, known bool) {
 		if !reported.IsEmpty() {
-			n[State{Of: of, Reported: reported, Known: known}]++
+			n[State{Of: of, Reported: reported, Class: class, Known: known}]++
 		}
 	}
 	for _, b := range r.Sandboxes {
-		count(backend.KindSandbox, b.Reported, b.Class != backend.SandboxUnknown)
+		count(backend.KindSandbox, b.Reported, b.Class, b.Class != backend.SandboxUnknown)
 	}
 	for _, w := range r.Workspaces {
-		count(backend.KindWorkspace, w.Reported, w.Class != backend.ClassUnknown)
+		count(backend.KindWorkspace, w.Reported, "", w.Class != backend.ClassUnknown)
 	}
 	for _, s := range r.Sessions {
-		count(backend.KindSession, s.Status, true)
+		count(backend.KindSession, s.Status, "", true)
 	}
 	for s, c := range n {
 		s.Count = c

@@ -70,7 +70,9 @@ const (
 type State struct {
 	Of       backend.Kind `json:"of"`
 	Reported backend.Safe `json:"reported"`
-	Count    int          `json:"count"`
+	// Class is Sandglass's own word for a sandbox in that state; empty for other subjects.
+	Class backend.SandboxClass `json:"class,omitempty"`
+	Count int                  `json:"count"`
 	// Known says that Sandglass knows what the word means. The words of workspaces are those of their framework's edition.
 	Known bool `json:"known"`
 }

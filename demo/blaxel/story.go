@@ -122,6 +122,9 @@ func (x *Play) Lines(t time.Duration) []string {
 			out = append(out, x.write("info", s, at, map[string]any{"msg": "command done", "command": []string{"npm test", "git status --short"}[(x.beat+i)%2], "exitCode": 0}))
 			x.p.Change(BoxName(s), func(b *Box) { b.used, b.Asleep = x.start.Add(at), false })
 		}
+		if x.story == BelievesDead {
+			out = append(out, x.write("info", sessions[1], at, map[string]any{"msg": "answering without tools"}))
+		}
 		if x.story == BelievesAlive {
 			out = append(out, x.write("info", sessions[1], at, map[string]any{"msg": "waiting for the user", "running": true}))
 		}

@@ -1,9 +1,11 @@
 package subjects
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -99,6 +101,29 @@ func (w *writer) agentErrors(b *backend.Sandbox) {
 	}
 	w.Head("Errors of its agent in the last hour")
 	w.sdkErrors(all)
+}
+
+// stillNamed writes which saved states name a sandbox that is gone, and the alerts about them.
+func (w *writer) stillNamed(key backend.Key) {
+	if key.Kind != backend.KindSandbox {
+		return
+	}
+	for r := range w.f.State.Refs.All() {
+		if r.Agent == nil || r.Sandbox != key.ID {
+			continue
+		}
+		w.Head("A saved state still names it")
+		w.to(r.Key)
+		w.Field(noun(r.Key.Kind), kindOf(r.Key.Kind).row(w, r)...)
+		w.compared(w.f.State.MatchOf(r))
+		var list []*alerts.Alert
+		for _, a := range w.f.Board.Alerts {
+			if slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key == r.Key }) {
+				list = append(list, a)
+			}
+		}
+		w.alerts(list, len(list), func(a *alerts.Alert) string { return w.aged(a.State, a.Since) })
+	}
 }
 
 // unnamedErrors writes what a log says of errors of agents without naming a session: they are on the page of no sandbox.

@@ -11,10 +11,15 @@ import (
 // inside writes what a probe read in a sandbox.
 func (w *writer) inside(b *backend.Sandbox) {
 	o, _ := b.Observed.Get()
+	read := false
 	for _, v := range o.Verdicts {
 		if v.Inside != nil {
+			read = true
 			w.insideOf(b, v.Inside, v.Past)
 		}
+	}
+	if !read && b.Provider.String() == "blaxel" && !b.Class.Ended() {
+		w.Field("processes", dim("not read, so that runaway-process and snapshot-interrupted are not evaluated: a probe reads them"))
 	}
 }
 

@@ -93,6 +93,7 @@ func (w *writer) gone(key backend.Key) {
 	if !w.f.Printed {
 		w.Field("", kit.Span{Tone: theme.Dim, Text: "esc goes back to the table"})
 	}
+	w.stillNamed(key)
 	if p, ok := w.f.Board.Past(key); ok {
 		w.Blank()
 		p.Left = time.Time{} // it is above

@@ -54,6 +54,8 @@ func reportSections(r *examine.Report) []reportSection {
 	for _, s := range r.States {
 		text := backend.Textf("%s %s: %d", backend.Clean(string(s.Of), 40), s.Reported, s.Count)
 		switch {
+		case s.Known && s.Class != "" && !strings.EqualFold(string(s.Class), s.Reported.String()):
+			text = backend.Textf("%s %s: %d (in the words of its source: %s)", backend.Clean(string(s.Of), 40), backend.Clean(string(s.Class), 40), s.Count, s.Reported)
 		case s.Strange():
 			text = backend.Textf("%s, a word whose meaning is not known", text)
 		case !s.Known:
