@@ -28,7 +28,9 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 		at := m.Sizes[len(m.Sizes)-1].At
 		if raw, is := strings.CutPrefix(m.File, markStarted); is {
 			f := s.formers[raw]
-			f.started = at
+			if told := m.Sizes[0].Size; told != 0 {
+				f.started = time.UnixMicro(told)
+			}
 			s.formers[raw] = f
 		} else if raw, is := strings.CutPrefix(m.File, markFresh); is {
 			f := s.formers[raw]
@@ -47,7 +49,7 @@ func (s *Source) recall(b *box) {
 	}
 	delete(s.formers, b.id.Raw())
 	b.fresh = f.fresh
-	if now, known := b.entity.StartedAt.Get(); known && !f.started.IsZero() && b.started.After(f.started) {
+	if now, known := b.entity.StartedAt.Get(); known && !f.started.IsZero() && b.started.UnixMicro() > f.started.UnixMicro() {
 		b.fresh = now
 	}
 }
@@ -56,9 +58,14 @@ func (s *Source) recall(b *box) {
 func (s *Source) bookmarks() []backend.Bookmark {
 	var out []backend.Bookmark
 	mark := func(file string, at time.Time) {
-		if !at.IsZero() {
-			out = append(out, backend.Bookmark{File: file, Sizes: []backend.SizeAt{{At: at}}})
+		if at.IsZero() {
+			return
 		}
+		own := int64(0)
+		if strings.HasPrefix(file, markStarted) {
+			own = at.UnixMicro() // the platform's own time, which does not move with our clock as At does
+		}
+		out = append(out, backend.Bookmark{File: file, Sizes: []backend.SizeAt{{Size: own, At: at}}})
 	}
 	for _, b := range s.boxes {
 		mark(markStarted+b.id.Raw(), b.started)
