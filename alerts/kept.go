@@ -21,11 +21,12 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 			}
 		}
 	}
-	if b.Session.IsZero() {
+	session := st.SessionOn(b)
+	if session.IsZero() {
 		return nil, backend.Field{}
 	}
 	for _, h := range st.Sources {
-		for w := range st.Workspaces.Of(backend.KindWorkspace, h.Key.Source, b.Session) {
+		for w := range st.Workspaces.Of(backend.KindWorkspace, h.Key.Source, session) {
 			if !b.Workspace.IsZero() && w.Key.ID != b.Workspace {
 				continue
 			}
@@ -33,7 +34,7 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 				return &w.Meta, f
 			}
 		}
-		for x := range st.Refs.Of(backend.KindRef, h.Key.Source, b.Session) {
+		for x := range st.Refs.Of(backend.KindRef, h.Key.Source, session) {
 			if !x.Workspace.IsZero() && !b.Workspace.IsZero() && x.Workspace != b.Workspace {
 				continue
 			}

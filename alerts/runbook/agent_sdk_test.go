@@ -58,3 +58,44 @@ func TestPage3WeighsWhatAnAgentSDKHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesKnowTheSessionOfASavedState: a page joins a sandbox to the session whose saved state names it, as its alert does, and says of
+// its end what that state says. Session states of an agent SDK have no schemaVersion, and that tells nothing of a release.
+func TestPagesKnowTheSessionOfASavedState(t *testing.T) {
+	const id = "a0000000-0009-4000-8000-000000000000"
+	for name, c := range map[string]struct {
+		runs      bool
+		pause     backend.Value[bool]
+		made      time.Duration
+		page      string
+		checks    map[string]Mark
+		concludes string
+	}{
+		"kept":     {false, backend.Known(true), 3 * time.Hour, "4", map[string]Mark{"over": Confirmed, "up": Confirmed, "kept": Confirmed, "destroy-on-close": RuledOut}, "It is kept after its session. Something prevents standby"},
+		"leaked":   {false, backend.Known(false), 3 * time.Hour, "4", map[string]Mark{"over": Confirmed, "up": Confirmed, "kept": RuledOut, "destroy-on-close": Confirmed}, "Its session is over: it is leaked."},
+		"used":     {true, backend.Known(true), 3 * time.Hour, "4", map[string]Mark{"over": RuledOut}, "It is in use"},
+		"replaced": {true, backend.Known(true), 10 * time.Minute, "6", map[string]Mark{"newer": Confirmed, "deleted": RuledOut, "unversioned": CannotTell, "versions": CannotTell}, "agents-a00000000009 was created at"},
+	} {
+		w := world{sessions: []*backend.Session{session(id, c.runs)},
+			sandboxes: []*backend.Sandbox{box("agents-a00000000009", "", func(b *backend.Sandbox) {
+				b.Provider, b.Power, b.Reported, b.CreatedAt = backend.Text("blaxel"), backend.Text("RUNNING"), backend.Text("DEPLOYED RUNNING"), at(c.made)
+			})},
+			saved: []*backend.Ref{savedRef(id, backend.NotApplicable[int](), func(r *backend.Ref) {
+				r.Sandbox, r.SavedAt, r.Provider = backend.MustID("agents-a00000000009"), at(time.Hour), backend.Text("blaxel")
+				r.Agent = &backend.AgentState{PauseOnExit: c.pause}
+			})}}
+		if name != "replaced" {
+			w.saved[0].SavedAt = at(10 * time.Minute)
+		}
+		d := w.diagnose(c.page, sbKey("agents-a00000000009"))
+		want(t, d, c.checks)
+		if !strings.HasPrefix(d.Conclusion.String(), c.concludes) || anyHas(d.Do, "round 4") {
+			t.Errorf("%s: %s: %v", name, d.Conclusion, d.Do)
+		}
+		for _, k := range d.Knobs {
+			if k.Knob.Name.String() == "pause_on_exit" && k.Current.String() == NotDeclared {
+				t.Errorf("%s: pause_on_exit is %s", name, k.Current)
+			}
+		}
+	}
+}

@@ -238,8 +238,8 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		if !b.Name.IsEmpty() {
 			name = b.Name
 		}
-		if !b.Session.IsZero() {
-			session = b.Session.Safe()
+		if on := s.State.SessionOn(b); !on.IsZero() {
+			session = on.Safe()
 		}
 	}
 	for _, a := range s.led {

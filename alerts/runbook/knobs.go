@@ -43,8 +43,11 @@ func (p *Page) values(s *subjectView) []KnobValue {
 
 // current is the value that is declared for the subject's workspaces; several different ones are named as such.
 func (s *subjectView) current(knob string) backend.Safe {
-	if knob == "WORKDIR" {
+	switch knob {
+	case "WORKDIR":
 		return s.currentDirs()
+	case "pause_on_exit":
+		return s.currentPause()
 	}
 	var seen []backend.Safe
 	silent := 0
@@ -63,6 +66,22 @@ func (s *subjectView) current(knob string) backend.Safe {
 		return backend.Textf("%d different values", len(seen))
 	case silent > 0:
 		return backend.Textf("%s (%d not declared)", backend.Join(seen, ", "), silent)
+	}
+	return backend.Join(seen, ", ")
+}
+
+// currentPause is what the saved states of the subject's sandboxes say of the end of their sessions.
+func (s *subjectView) currentPause() backend.Safe {
+	var seen []backend.Safe
+	for _, b := range s.sandboxes {
+		if x := s.State.StateOn(b); x != nil {
+			if on, ok := x.Agent.PauseOnExit.Get(); ok {
+				seen = distinct(seen, backend.Clean(strconv.FormatBool(on), 10))
+			}
+		}
+	}
+	if len(seen) == 0 {
+		return backend.Text(NotDeclared)
 	}
 	return backend.Join(seen, ", ")
 }

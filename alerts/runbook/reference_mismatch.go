@@ -133,6 +133,9 @@ func (s *subjectView) disagree() Check {
 	listed := map[backend.ID]bool{} // whoever they belong to
 	for b := range s.State.Sandboxes.All() {
 		listed[b.Key.ID] = listed[b.Key.ID] || !b.Unlisted
+		if name, err := backend.NewID(b.Name.String()); err == nil {
+			listed[name] = listed[name] || !b.Unlisted
+		}
 	}
 	read := 0
 	for _, r := range s.Refs {
@@ -316,7 +319,7 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		d.conclude("This release refuses fields in the stored references of %s.", plural(d.SessionCount, "session"))
 		d.do("Run the release that wrote it. Or a provider that knows the fields.")
 		d.dont("Don't edit references by hand.")
-	case d.is("newer") && !d.is("disagree"):
+	case d.is("newer"):
 		d.NoReset = backend.Text("the container is not the one that the reference was written for")
 		d.conclude("%s.", sentence(d.fact("newer")))
 		d.do("Find out who made the new container, and when. It may be a restart of its engine, a clean-up, a reset.")

@@ -10,8 +10,12 @@ import (
 func storedRefs(st *fleet.State, b *alerts.Board) []Ref {
 	out := make([]Ref, 0, st.Refs.Len())
 	add := func(r *backend.Ref) {
-		out = append(out, Ref{Session: r.Session, Workspace: r.Key.ID, Provider: r.Provider, SchemaVersion: r.SchemaVersion, Resource: r.Sandbox,
-			Source: r.Key.Source, At: st.ReadAt(&r.Meta)})
+		x := Ref{Session: r.Session, Workspace: r.Key.ID, Provider: r.Provider, SchemaVersion: r.SchemaVersion, Resource: r.Sandbox,
+			Source: r.Key.Source, At: st.ReadAt(&r.Meta), Agent: r.Agent != nil}
+		if x.Agent {
+			x.SchemaVersion = backend.Value[int]{}
+		}
+		out = append(out, x)
 	}
 	for r := range st.Refs.All() {
 		add(r)

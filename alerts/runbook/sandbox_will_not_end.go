@@ -159,6 +159,10 @@ func (s *subjectView) awaitsSleep() Check {
 			last, of = t, w
 		}
 	}
+	if i := slices.IndexFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !b.LastUsedAt.IsZero() }); of == nil && i >= 0 {
+		b := s.sandboxes[i]
+		return s.aged(q, b, q.unsure("%s was last used %s ago; when its platform puts it to sleep is not declared", b.Name, backend.Age(s.now.Sub(b.LastUsedAt))))
+	}
 	if of == nil {
 		return q.unsure("when it was last used is not known")
 	}
@@ -199,6 +203,11 @@ func (s *subjectView) kept() Check {
 		}
 	}
 	declared := 0
+	for _, sb := range s.sandboxes {
+		if x := s.State.StateOn(sb); x != nil && x.Agent.PauseOnExit.IsKnown() {
+			return q.no(s.from(&x.Meta), "pause_on_exit is not true in its saved state %s", x.Key.Safe())
+		}
+	}
 	for _, w := range s.workspaces {
 		if v, ok := w.ShareAcrossSessions.Get(); ok && v {
 			return q.yes(s.from(&w.Meta), "%s is shared across sessions", w.Key.Safe())
@@ -210,6 +219,14 @@ func (s *subjectView) kept() Check {
 		return q.no(s.newest(), "it is declared as not shared, and nothing paused it")
 	}
 	return q.unsure("whether it is shared or kept alive is not declared")
+}
+
+// pausesOnExit reports whether the saved state of a running sandbox says that it goes to standby when its session ends.
+func (s *subjectView) pausesOnExit() bool {
+	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		x := s.State.StateOn(b)
+		return x != nil && x.Agent.PauseOnExit.Or(false) && !b.Power.IsEmpty() && b.Class == backend.SandboxRunning
+	})
 }
 
 // otherUsers asks whether another session uses the same machine.
@@ -326,6 +343,11 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 	case d.is("other-users"):
 		d.conclude("Another session uses it: it is shared, not leaked.")
 		d.dont("Don't destroy it for one session's sake.")
+	case d.is("kept") && d.is("over") && s.pausesOnExit():
+		d.conclude("It is kept after its session. Something prevents standby, so that it costs.")
+		d.do("Find what keeps it awake: a process, or a connection.")
+		d.do("Ask the session's owner if it is still needed. If not, end it by hand.")
+		d.dont("Don't call it a leak: its saved state says that it is kept.")
 	case d.is("kept"):
 		d.conclude("It is kept on purpose.")
 		d.do("Ask the session's owner if it is still needed. If not, end it by hand.")

@@ -15,6 +15,7 @@ type refVersions struct {
 	of          map[int]int
 	unversioned int // without a schemaVersion
 	total       int
+	agent       int // session states of an agent SDK, which have none
 	from        origin
 }
 
@@ -30,7 +31,9 @@ func (s *subjectView) refVersions() refVersions {
 		}
 	}
 	for _, r := range s.Refs {
-		if s.speaksHere(r.Source) {
+		if s.speaksHere(r.Source) && r.Agent {
+			out.agent++
+		} else if s.speaksHere(r.Source) {
 			add(r.SchemaVersion, origin{r.Source, r.At})
 		}
 	}
@@ -79,6 +82,8 @@ func (s *subjectView) histogram() Check {
 	switch {
 	case kinds == 0 && inErrors:
 		return q.unsure("no stored reference is read; the errors name version %d", named)
+	case kinds == 0 && v.agent > 0:
+		return q.unsure("the stored references are %s of an agent SDK, which have no schemaVersion", backend.Counted(v.agent, "session state", "session states"))
 	case kinds == 0:
 		return q.unsure("no stored reference is read")
 	case inErrors && v.of[named] == 0:
@@ -93,6 +98,8 @@ func (s *subjectView) histogram() Check {
 func (s *subjectView) unversioned() Check {
 	q := question{"unversioned", "Are references stored without a schemaVersion?", "a source of persisted refs"}
 	switch v := s.refVersions(); {
+	case v.total == 0 && v.agent > 0:
+		return q.unsure("the stored references are %s of an agent SDK, which have no schemaVersion", backend.Counted(v.agent, "session state", "session states"))
 	case v.total == 0:
 		return q.unsure("no stored reference is read")
 	case v.unversioned > 0:
@@ -110,7 +117,8 @@ func (s *subjectView) newer() Check {
 	var saved time.Time
 	by := map[backend.ID][]*backend.Sandbox{} // by session, and by their own id and name
 	for _, b := range s.sandboxes {
-		by[b.Session] = append(by[b.Session], b)
+		session := s.State.SessionOn(b)
+		by[session] = append(by[session], b)
 		by[b.Key.ID] = append(by[b.Key.ID], b)
 		if name, err := backend.NewID(b.Name.String()); err == nil && name != b.Key.ID {
 			by[name] = append(by[name], b)

@@ -202,7 +202,7 @@ func (s *subjectView) fromSandbox(sb *backend.Sandbox) {
 		return
 	}
 	s.sandboxes = append(s.sandboxes, sb)
-	s.sessionID = sb.Session
+	s.sessionID = s.State.SessionOn(sb)
 }
 
 // mountOf finds the sandbox that has a scratch directory mounted.
@@ -311,12 +311,24 @@ func (s *subjectView) findSandboxes() {
 		if !sb.IsSandbox {
 			continue
 		}
-		if s.wide && s.speaksHere(sb.Key.Source) || !s.sessionID.IsZero() && sb.Session == s.sessionID {
+		if s.wide && s.speaksHere(sb.Key.Source) || s.ofThisSession(sb) {
 			if w := s.oneWorkspace(); w.IsZero() || sb.Workspace.IsZero() || sb.Workspace == w {
 				s.sandboxes = append(s.sandboxes, sb)
 			}
 		}
 	}
+}
+
+// ofThisSession reports whether a sandbox belongs to the subject's session, or a saved state of that session names it.
+func (s *subjectView) ofThisSession(b *backend.Sandbox) bool {
+	if s.sessionID.IsZero() {
+		return false
+	}
+	if s.State.SessionOn(b) == s.sessionID {
+		return true
+	}
+	x := s.State.StateNaming(b)
+	return x != nil && x.Session == s.sessionID
 }
 
 // oneWorkspace is the name of the workspace that the subject is or is the sandbox of, zero for other subjects.

@@ -228,17 +228,22 @@ func mark(on bool, remark string) []kit.Span {
 	return []kit.Span{dim(remark)}
 }
 
-// agentSession writes the session of a sandbox that an agent SDK named after it, where nothing else joins one.
-func (w *writer) agentSession(b *backend.Sandbox) {
-	w.belief(b)
-	if !b.Session.IsZero() {
+// joinedSession writes the session of a sandbox. Where nothing else joins one, it is that of a saved state which names the sandbox, or
+// with whose digits an agent SDK named it.
+func (w *writer) joinedSession(b *backend.Sandbox) {
+	on := w.f.State.SessionOn(b)
+	_, digits := w.f.State.AgentSession(b)
+	if on.IsZero() && digits != "" {
+		w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
 		return
 	}
-	switch session, digits := w.f.State.AgentSession(b); {
-	case !session.IsZero():
-		w.Field("session", normal(session.Safe().String()), dim("  a saved state begins with the digits of its name"))
-	case digits != "":
-		w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
+	w.owner(b.Key.Source, on)
+	switch {
+	case on.IsZero() || !b.Session.IsZero():
+	case w.f.State.StateOn(b) != nil:
+		w.joinedBy(backend.Text("its saved state"), backend.Safe{})
+	default:
+		w.joinedBy(backend.Text("its name: a saved state begins with its digits"), backend.Safe{})
 	}
 }
 

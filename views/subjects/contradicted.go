@@ -22,7 +22,7 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	b, says := c.State.Sandbox(k), backend.Safe{}
 	effect := "nothing runs in " + what
 	if one {
-		if effect = "nothing runs in it"; b != nil && !b.Session.IsZero() {
+		if effect = "nothing runs in it"; b != nil && !c.State.SessionOn(b).IsZero() {
 			effect = "nothing runs in it: commands of its session fail"
 		}
 	}

@@ -63,10 +63,10 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.naming(b.Key)
 	w.doable(b.Key)
 	w.Head("Joined")
-	w.owner(b.Key.Source, b.Session)
+	w.joinedSession(b)
 	w.joinedBy(b.JoinedBy, b.JoinedLine)
-	w.agentSession(b)
-	w.workspaceOf(b.Session, b.Workspace)
+	w.belief(b)
+	w.workspaceOf(w.f.State.SessionOn(b), b.Workspace)
 	for i, m := range b.Mounts {
 		ro := ", writable"
 		if m.ReadOnly {
