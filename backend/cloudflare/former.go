@@ -13,6 +13,7 @@ import (
 const (
 	markStarted = "started "
 	markFresh   = "fresh "
+	markNamed   = "named " // by a reference, until when
 	maxMarks    = 2000
 )
 
@@ -36,6 +37,8 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 			f := s.formers[raw]
 			f.fresh = at
 			s.formers[raw] = f
+		} else if raw, is := strings.CutPrefix(m.File, markNamed); is && sandboxID.MatchString(raw) {
+			s.recallNamed(raw, at)
 		}
 	}
 }
@@ -70,6 +73,13 @@ func (s *Source) bookmarks() []backend.Bookmark {
 	for _, b := range s.boxes {
 		mark(markStarted+b.id.Raw(), b.started)
 		mark(markFresh+b.id.Raw(), b.fresh)
+	}
+	for raw, m := range s.named {
+		if at := m.over; at.IsZero() {
+			mark(markNamed+raw, s.deps.Now())
+		} else {
+			mark(markNamed+raw, at)
+		}
 	}
 	for raw, f := range s.formers { // not seen yet
 		mark(markStarted+raw, f.started)

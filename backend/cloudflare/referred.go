@@ -119,8 +119,25 @@ func (p *poll) readMentions() {
 	s.named = all
 }
 
+// recallNamed takes over that a reference named a sandbox for a former process, until a time. References are read later than the account
+// after a start: what they name is not gone for that.
+func (s *Source) recallNamed(id string, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mentions == nil {
+		s.mentions = map[string]map[string]mention{}
+	}
+	if s.mentions[""] == nil { // no source is called so
+		s.mentions[""] = map[string]mention{}
+	}
+	s.mentions[""][id] = mention{ref: &backend.Ref{}, over: until}
+}
+
 // label says which reference names a sandbox.
 func (m mention) label() backend.Field {
+	if m.ref.Key.Kind == "" {
+		return backend.Field{Name: backend.Text("known by"), Value: backend.Text("reference, which this run has not read yet")}
+	}
 	f := backend.Field{Name: backend.Text("known by"), Value: backend.Textf("reference %s of %s", m.ref.Key.Safe(), backend.Clean(m.ref.Key.Source, 80))}
 	if !m.over.IsZero() {
 		f.Value = backend.Textf("%s, which is gone", f.Value)

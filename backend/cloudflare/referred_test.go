@@ -61,6 +61,29 @@ func TestReferencesNameSandboxesOfABridge(t *testing.T) {
 	}
 }
 
+// TestALaterProcessKnowsWhatReferencesNamed before it reads them itself, and for an hour at most.
+func TestALaterProcessKnowsWhatReferencesNamed(t *testing.T) {
+	w := withBridge(t, nil)
+	w.src.Refer("states", []*backend.Ref{refTo("s1", boxA, "cloudflare")}, true, true)
+	marks := w.poll().Bookmarks
+	w.src = w.source(func(o *Options) { o.BridgeURL = o.URL })
+	w.src.Resume(marks)
+	r := w.poll()
+	if b := sandboxOf(t, r, boxA); !b.Unlisted || b.NamedBy != backend.NamedByRef || labelOf(b, "known by") != "reference, which this run has not read yet" {
+		t.Errorf("%+v", b)
+	}
+	w.src.Refer("states", []*backend.Ref{refTo("s1", boxA, "cloudflare")}, true, true)
+	if got := labelOf(sandboxOf(t, w.poll(), boxA), "known by"); got != "reference s1/box of states" {
+		t.Errorf("it was read again: %s", got)
+	}
+	w.clock.Add(referredFor)
+	w.src = w.source(func(o *Options) { o.BridgeURL = o.URL })
+	w.src.Resume(marks)
+	if r = w.poll(); len(r.Sandboxes) != 5 {
+		t.Errorf("after an hour there are %d sandboxes", len(r.Sandboxes))
+	}
+}
+
 // TestReferencesThatNameNoSandboxOfThisBridge, and one that tells the address of another.
 func TestReferencesThatNameNoSandboxOfThisBridge(t *testing.T) {
 	w := withBridge(t, nil)
