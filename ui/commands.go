@@ -64,6 +64,7 @@ func commands() map[keys.Action]command {
 		keys.ForgetView:    {anywhere, func(x *scope, in keys.Intent) reply { return x.forgetView(in.Text) }},
 		keys.Time:          {anywhere, func(x *scope, in keys.Intent) reply { return x.setTime(in.Text) }},
 		keys.Reload:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.reload() }},
+		keys.Pin:           {onSubject, func(x *scope, in keys.Intent) reply { return x.pin(in.Text) }},
 		keys.Mouse:         {anywhere, func(x *scope, _ keys.Intent) reply { return x.toggleMouse() }},
 		keys.Theme:         {anywhere, func(x *scope, in keys.Intent) reply { return x.chooseTheme(in.Text) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},

@@ -63,6 +63,7 @@ func (m *Model) refresh() {
 	m.frame.Snapshot = m.frame.Next(now(m), state, board)
 	m.remember()
 	m.notice()
+	sample(&m.frame)
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	for _, o := range m.stack {
 		o.Update(changedMsg{}, &m.frame)
@@ -100,7 +101,8 @@ func (m *Model) seen() []backend.Key {
 	if s, ok := m.stack.top().(subjected); ok {
 		keys = []backend.Key{s.subject()}
 	}
-	return slices.DeleteFunc(slices.Clone(keys), func(k backend.Key) bool {
+	keys = slices.Concat(keys, m.frame.Pins.Keys) // figures are read of what is seen
+	return slices.DeleteFunc(keys, func(k backend.Key) bool {
 		return k.Kind.Spec().Copy == nil
 	})
 }

@@ -2,12 +2,16 @@ package ui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"sandglass/backend"
 )
 
 // Kept is what a viewer's console keeps between runs.
 type Kept struct {
 	Views []View `json:"views,omitempty"` // that the viewer saved, the newest last
-	Last  *Place `json:"last,omitempty"`  // where the console was left
+	// Pins stay on top of their screens.
+	Pins []backend.Key `json:"pins,omitempty"`
+	Last *Place        `json:"last,omitempty"` // where the console was left
 }
 
 // mostKept bounds each list of Kept.

@@ -85,6 +85,7 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m.spin = newSpin(v.Glyphs)
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.frame.Snapshot = views.NewSnapshot(now(m), nil, nil)
+	m.frame.Pins = &views.Pins{Keys: slices.Clone(v.Kept.Pins[:min(len(v.Kept.Pins), views.MostPins)]), Rev: 1}
 	m.frame.Hidden = m.names.begin(&m.viewer)
 	m.looks.colours = theme.ColoursOf(v.ColorProfile)
 	m.setTheme()

@@ -22,6 +22,8 @@ type Frame struct {
 	Diagnoses map[Question]*runbook.Diagnosis
 	// Keys are this viewer's; nil: those without a configuration.
 	Keys *keys.Map
+	// Pins are the subjects that stay on top; nil: none do.
+	Pins *Pins
 	// Say is the remark in the footer; empty: none.
 	Say string
 	// Spin is the sign that turns while this viewer waits for an answer; empty: it waits for none.

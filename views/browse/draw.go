@@ -47,7 +47,7 @@ func (l *List[R]) Render(w, h int, f *views.Frame) kit.Block {
 // Need is the number of lines the screen could use.
 func (l *List[R]) Need(w int, f *views.Frame) int {
 	l.sync(f)
-	n := 1 + l.table.Len() + l.heads()
+	n := 1 + l.table.Len() + l.heads() + len(l.topRows(l.table.Len()))
 	if l.cfg.Strip != nil {
 		n += len(l.cfg.Strip(f, w))
 	}
@@ -74,7 +74,7 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 		return kit.Beside(f.Theme, l.left(left, h, f), l.pane(w-left-3, h, f, Beside))
 	}
 	// The split does not depend on the row under the cursor, so that nothing jumps when it moves.
-	th := min(1+l.table.Len()+l.heads(), max(4, min(h*55/100, max(7, h-leastPane))))
+	th := min(1+l.table.Len()+l.heads()+len(l.topRows(h)), max(4, min(h*55/100, max(7, h-leastPane))))
 	if h-th < 4 {
 		return l.rows(w, h)
 	}
@@ -117,7 +117,7 @@ const leastBeneath = 8
 // left is the table and, where that is short, what stands beneath it. Where the split is depends on the number of rows
 // alone, so that nothing jumps when the cursor moves.
 func (l *List[R]) left(w, h int, f *views.Frame) kit.Block {
-	th := min(2+l.table.Len()+l.heads(), max(4, h*55/100))
+	th := min(2+l.table.Len()+l.heads()+len(l.topRows(h)), max(4, h*55/100))
 	row, ok := l.Selected()
 	if l.cfg.Beneath == nil || h-th-1 < leastBeneath || !ok {
 		return l.rows(w, h)
@@ -153,27 +153,39 @@ func (l *List[R]) pane(w, h int, f *views.Frame, room Room) kit.Block {
 // rows draws the table: a head line and the visible rows.
 func (l *List[R]) rows(w, h int) kit.Block {
 	t := l.look
-	rows, above := l.window(h - 1)
-	slots := l.slots(w, rows)
+	top, each, rows, above := l.window(h - 1)
+	slots := l.slots(w, slices.Concat(top, rows))
 	l.shown, l.slotted = l.shown[:0], slots
 	for _, s := range slots {
 		l.shown = append(l.shown, s.Column)
 	}
 	lines := make([]string, 0, h)
-	lines = append(lines, l.head(t, w, slots))
-	l.drawn.width, l.drawn.rows = w, append(l.drawn.rows[:0], backend.Key{})
+	l.drawn.width, l.drawn.rows = w, l.drawn.rows[:0]
 	l.first, l.visible = above, l.visible[:0:0]
+	add := func(line string, k backend.Key) {
+		lines, l.drawn.rows = append(lines, line), append(l.drawn.rows, k)
+	}
+	add(l.head(t, w, slots), backend.Key{})
+	put := func(r kit.Row[R]) backend.Key {
+		k := l.cfg.Set.Key(r.Row)
+		l.visible = append(l.visible, k)
+		add(l.row(t, w, slots, r), k)
+		return k
+	}
+	for _, r := range top {
+		if k := put(r); each > 1 {
+			add(l.vitals(t, w, k), k)
+		}
+	}
 	last := ""
 	for i, r := range rows {
 		if l.groups.by != "" {
 			if group := l.groupOf(r.Row); i == 0 || group != last {
-				lines, last = append(lines, l.groupHead(t, w, group)), group
-				l.drawn.rows = append(l.drawn.rows, backend.Key{})
+				add(l.groupHead(t, w, group), backend.Key{})
+				last = group
 			}
 		}
-		l.visible = append(l.visible, l.cfg.Set.Key(r.Row))
-		lines = append(lines, l.row(t, w, slots, r))
-		l.drawn.rows = append(l.drawn.rows, l.cfg.Set.Key(r.Row))
+		put(r)
 	}
 	return kit.NewBlock(w, h, lines)
 }
@@ -293,6 +305,8 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 		line.Put(theme.Accent, "*")
 	case stale:
 		line.Put(theme.Warn, t.Mark(theme.MarkHeld))
+	case l.pinned.pins.Place(l.cfg.Set.Key(r.Row)) >= 0:
+		line.Put(theme.Accent, "^")
 	case l.steady.fresh[l.cfg.Set.Key(r.Row)]:
 		line.Put(theme.Accent, "+")
 	case l.cfg.Under != nil && l.groups.by == "" && l.sort < 0 && !l.reverse && l.cfg.Under(l.cur.Snapshot(), r.Row):

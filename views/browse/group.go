@@ -127,15 +127,21 @@ func (l *List[R]) notAGroup(by string) string {
 
 // sortRows puts the order into force. In groups, rows keep it inside their group; those without a group come last.
 func (l *List[R]) sortRows() {
+	inner := l.order()
 	if l.groups.by == "" {
-		l.table.SetOrder(l.order(), l.reverse)
+		if l.pins() {
+			inner = l.onTop(inner, l.reverse)
+		}
+		l.table.SetOrder(inner, l.reverse)
 		return
 	}
-	inner := l.order()
 	l.table.SetOrder(func(row R) kit.Order {
 		var o kit.Order
 		if inner != nil {
 			o = inner(row)
+		}
+		if at := l.pinned.pins.Place(l.cfg.Set.Key(row)); at >= 0 {
+			return kit.Order{Num: float64(at - views.MostPins)}
 		}
 		group := l.groupOf(row)
 		num := 0.0
@@ -173,15 +179,20 @@ func (l *List[R]) heads() int {
 	return len(l.counted())
 }
 
-// window are the rows that are drawn in h lines together with the heads of their groups.
-func (l *List[R]) window(h int) (rows []kit.Row[R], above int) {
+// window are the rows that are drawn in h lines together with the heads of their groups, below the pinned rows, which take a number
+// of lines each.
+func (l *List[R]) window(h int) (top []kit.Row[R], each int, rows []kit.Row[R], above int) {
+	if top, each = l.topRows(h), 1; 2*len(top) <= h/2 {
+		each = 2
+	}
 	for n := h; ; {
 		rows, above, _ = l.table.Window(n)
-		heads := l.headsOf(rows)
-		if len(rows)+heads <= h || n <= 1 {
-			return rows, above
+		shown := rows[min(len(rows), max(0, len(top)-above)):]
+		lines := each*len(top) + len(shown) + l.headsOf(shown)
+		if lines <= h || n <= 1 {
+			return top, each, shown, above
 		}
-		n = max(1, min(n-1, h-heads))
+		n = max(1, n-(lines-h))
 	}
 }
 

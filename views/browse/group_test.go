@@ -100,3 +100,5 @@ func TestGroupsInFewLines(t *testing.T) {
 		}
 	}
 }
+
+func stripped(s string) string { return ansi.Strip(s) }

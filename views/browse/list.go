@@ -91,6 +91,7 @@ type List[R any] struct {
 	want     backend.Key     // the cursor goes to it as soon as it is there
 	drawn    drawn
 	groups   groups
+	pinned   pinned
 }
 
 // New makes a List.
@@ -168,7 +169,7 @@ func (l *List[R]) match() func(R) bool {
 	}
 	return func(row R) bool {
 		l.cur.Row = row
-		return l.filter.Match(l.cur)
+		return l.filter.Match(l.cur) || l.pinned.pins.Place(l.cfg.Set.Key(row)) >= 0
 	}
 }
 
@@ -180,6 +181,11 @@ func (l *List[R]) Step() { l.table.Step() }
 
 // sync brings the table to the frame's State. It costs what changed.
 func (l *List[R]) sync(f *views.Frame) {
+	if l.takePins(f) {
+		l.cur.SetSnapshot(f.Snapshot)
+		l.sortRows()
+		l.table.SetMatch(l.match())
+	}
 	if l.filled && l.number == f.State.Number && l.board == f.Board && !l.steady.over(f.Now) {
 		l.cur.SetSnapshot(f.Snapshot)
 		return
@@ -309,7 +315,7 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink,
 		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Acknowledge, keys.Unacknowledge, keys.Silence,
 		keys.SilenceList, keys.Differs, keys.Expire, keys.Act, keys.Verbs, keys.Arm, keys.Disarm, keys.ShowRun, keys.NextWave, keys.Bundle, keys.Accept,
-		keys.Cancel, keys.Complete, keys.LeaveEmpty, keys.CopyOf, keys.Jump, keys.SaveView, keys.OpenView, keys.ForgetView, keys.Time, keys.Theme, keys.Reload, keys.Mouse:
+		keys.Cancel, keys.Complete, keys.LeaveEmpty, keys.CopyOf, keys.Jump, keys.SaveView, keys.OpenView, keys.ForgetView, keys.Time, keys.Theme, keys.Reload, keys.Mouse, keys.Pin:
 	}
 	return views.Outcome{}
 }
@@ -405,6 +411,9 @@ func (l *List[R]) Status(f *views.Frame, brief bool) string {
 		parts = append(parts, fmt.Sprintf("%s-%s of %s", kit.Number(l.first+1), kit.Number(l.first+len(l.visible)), kit.Number(n)))
 	default:
 		parts = append(parts, kit.Count(n, "row", "rows"))
+	}
+	if away := l.away(); away > 0 {
+		parts = append(parts, kit.Number(away)+" pinned not there")
 	}
 	if fresh := len(l.steady.fresh); fresh > 0 {
 		parts = append(parts, kit.Number(fresh)+" new")

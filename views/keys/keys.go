@@ -88,6 +88,7 @@ const (
 	Theme   // Text names the colours
 	Reload  // read the configuration again
 	Group   // Text says what the rows are grouped by
+	Pin     // keep a subject on top of its screen, or let it go; Text is empty, off or gone
 	Mouse   // let the mouse point, or give it back to the terminal
 )
 
@@ -181,6 +182,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column (:order COLUMN: by that one)", "sort by next column"),
 		bind(List, []string{"I"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"),
 		bind(List, []string{"l"}, Intent{Action: Logs}, "logs", "follow the logs of this row's subject", "logs"),
+		bindTaking(List, []string{"P"}, Intent{Action: Pin}, "pin: the row stays on top with what is seen of it, until P again (:pin off: all)", "pin"),
 		bind(List, []string{"W"}, Intent{Action: Wide}, "", "wide: the table alone, with every column there is room for", "wide"),
 		bind(List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"),
 		bind(List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"),
@@ -204,6 +206,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Details, []string{"l"}, Intent{Action: Logs}, "logs", "follow its logs", ""),
 		bind(Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""),
 		bind(Details, []string{"d"}, Intent{Action: Differs}, "", "what of this differs from 30 minutes before", ""),
+		bind(Details, []string{"P"}, Intent{Action: Pin}, "", "pin it to the top of its screen, or take the pin off", ""),
 		bind(Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""),
 		bind(Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""),
 		bind(Details, []string{"/"}, Intent{Action: Filter}, "filter", "in a log: show only lines that match", ""),

@@ -20,7 +20,7 @@ var names = map[Action]string{
 	Cancel: "cancel", Complete: "complete", LeaveEmpty: "leave-empty", Jump: "jump",
 	Logs: "logs", FollowLog: "follow", NextMatch: "next-match", PrevMatch: "previous-match", NextError: "next-error", PrevError: "previous-error",
 	AllLines: "all-lines", WrapLines: "wrap", LogTimes: "times", LocalTimes: "local-times", RawLines: "raw", SaveLog: "save", PageLog: "pager",
-	Column: "column", Wide: "wide", SaveView: "save", OpenView: "view", ForgetView: "forget", Time: "time", Theme: "theme", Reload: "reload", Mouse: "mouse", Group: "group",
+	Column: "column", Wide: "wide", SaveView: "save", OpenView: "view", ForgetView: "forget", Time: "time", Theme: "theme", Reload: "reload", Mouse: "mouse", Pin: "pin", Group: "group",
 }
 
 // Name is what a configuration calls the binding; unique in its place.

@@ -41,10 +41,10 @@ func TestEveryIntentHasAPlainKey(t *testing.T) {
 
 func TestRebind(t *testing.T) {
 	all := Rebind(table(), map[string]map[string][]string{
-		"table": {"sort": {"O", "pgdown"}, "mark": {}, "probe": {"n"}, "prove": {"P"}}, "everywhere": {"screen-alerts": {"!"}},
+		"table": {"sort": {"O", "pgdown"}, "mark": {}, "probe": {"n"}, "prove": {"X"}}, "everywhere": {"screen-alerts": {"!"}},
 	})
 	m := NewMap(slices.DeleteFunc(all, func(b Binding) bool { return b.Intent.Action == PageDown }))
-	for k, want := range map[string]Intent{"O": {Action: Sort}, "pgdown": {Action: Sort}, "n": {Action: Act, Text: "probe"}, "P": {Action: Act, Text: "prove"}, "!": {Action: Screen, N: 1}} {
+	for k, want := range map[string]Intent{"O": {Action: Sort}, "pgdown": {Action: Sort}, "n": {Action: Act, Text: "probe"}, "X": {Action: Act, Text: "prove"}, "!": {Action: Screen, N: 1}} {
 		if in, ok := m.Lookup(List, k); !ok || in != want {
 			t.Errorf("%s asks for %v", k, in)
 		}

@@ -20,6 +20,9 @@ func Sparkline(t *theme.Theme, values []float64, w int) string {
 	return sparkCells(t, known)
 }
 
+// Spark draws values as one cell each, scaled to the largest; an unknown value has its own sign.
+func Spark(t *theme.Theme, values []backend.Value[float64]) string { return sparkCells(t, values) }
+
 // sparkCells draws values as one cell each, scaled to the largest; an unknown value has its own sign.
 func sparkCells(t *theme.Theme, values []backend.Value[float64]) string {
 	top := 0.0

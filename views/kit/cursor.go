@@ -167,6 +167,19 @@ type Row[R any] struct {
 	Marked   bool
 }
 
+// Top returns the first n rows, wherever the window is.
+func (t *Table[K, R]) Top(n int) (rows []Row[R]) {
+	cursor := t.index()
+	for i, it := range t.shown[:max(0, min(n, len(t.shown)))] {
+		_, marked := t.marks[t.rules.Key(it.row)]
+		rows = append(rows, Row[R]{Row: it.row, OnCursor: i == cursor, Marked: marked})
+	}
+	return rows
+}
+
+// Has reports whether there is a row with that key, shown or not.
+func (t *Table[K, R]) Has(k K) bool { return t.items.find(k) != nil }
+
 // Window returns the rows that are visible in height lines, and how many lie above and below.
 func (t *Table[K, R]) Window(height int) (rows []Row[R], above, below int) {
 	t.height = max(height, 0)

@@ -1,7 +1,6 @@
 package subjects
 
 import (
-	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -9,8 +8,9 @@ import (
 	"sandglass/views/theme"
 )
 
-// brief states are words of platforms for what is over soon, as likely as not between two looks at the screen.
-var briefStates = []string{"evicted", "failed", "restarting", "exited", "dead", "oomkilled", "unhealthy"}
+// briefStates are words of platforms for what is over soon, as likely as not between two looks at the screen, and ours for it.
+var briefStates = map[string]string{"evicted": "evicted", "failed": "failed", "restarting": "restarted", "exited": "exited", "dead": "dead",
+	"oomkilled": "oom", "unhealthy": "unhealthy"}
 
 // SignalIn is the newest short-lived thing that an entity's own reading tells of since a moment: a status that it has no more, or a
 // restart. ok is false when there is none.
@@ -20,8 +20,8 @@ func SignalIn(e backend.Entity, since time.Time) (s views.Signal, ok bool) {
 		if h[i].At.Before(since) {
 			break
 		}
-		if slices.Contains(briefStates, h[i].Status.String()) && h[i].Status != h[len(h)-1].Status {
-			s, ok = views.Signal{Word: h[i].Status, At: h[i].At}, true
+		if word := briefStates[h[i].Status.String()]; word != "" && h[i].Status != h[len(h)-1].Status {
+			s, ok = views.Signal{Word: plain(word), At: h[i].At}, true
 			break
 		}
 	}
