@@ -3,7 +3,6 @@ package rules
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -39,7 +38,7 @@ func (r *snapshotInterrupted) Judge(env *alerts.Env, e backend.Entity, _ alerts.
 	if len(left) > 0 {
 		return r.left(env, b, x, left)
 	}
-	if drives := lostDrives(env, b, x); len(drives) > 0 && !under {
+	if drives := env.State.DrivesLost(b, x); len(drives) > 0 && !under {
 		says := backend.Text("a drive that its saved state declares is not mounted")
 		v := r.due(env, b, says.String(), says, env.Ours(x.At))
 		v.Session, v.Confirmed = env.State.SessionOn(b), env.Ours(x.At)
@@ -72,27 +71,16 @@ func (r *snapshotInterrupted) left(env *alerts.Env, b *backend.Sandbox, x *backe
 	return v
 }
 
-// leftArchives are those that were older than an archive can be when a probe read them: the SDK gives up within its timeouts for tar
-// and for the removal. under says that a younger one was there: it may have been in use.
+// leftArchives are those that were cut off. under says that another one was there: it may have been in use.
 func leftArchives(env *alerts.Env, b *backend.Sandbox, x *backend.Inside) (left []backend.SandboxArchive, under bool) {
-	limit := archiveLimit(env, b)
 	for _, a := range x.Archives {
-		switch {
-		case a.ChangedAt.IsZero(): // nothing tells how old it is
-			under = true
-		case x.At.Sub(a.ChangedAt) > limit:
+		if env.State.ArchiveLeft(b, x, &a) {
 			left = append(left, a)
-		default:
+		} else {
 			under = true
 		}
 	}
 	return left, under
-}
-
-// archiveLimit is how long the agent of a sandbox waits for tar and for the removal of the archive.
-func archiveLimit(env *alerts.Env, b *backend.Sandbox) time.Duration {
-	state := stateOf(env, b)
-	return state.Timeout(backend.AgentTar) + state.Timeout(backend.AgentCleanup)
 }
 
 // stateOf is what the SDK saved of the session on a sandbox; nil: nothing is known.
@@ -101,20 +89,6 @@ func stateOf(env *alerts.Env, b *backend.Sandbox) *backend.AgentState {
 		return r.Agent
 	}
 	return nil
-}
-
-// lostDrives are the drives that the saved state of a sandbox's session declares, and that a probe did not find.
-func lostDrives(env *alerts.Env, b *backend.Sandbox, x *backend.Inside) (out []backend.Safe) {
-	state := stateOf(env, b)
-	if state == nil || !x.Read(backend.PartMounts) || len(x.Mounts) == backend.MaxMountsKept {
-		return nil
-	}
-	for _, d := range state.Drives {
-		if !slices.Contains(x.Mounts, d) {
-			out = append(out, d)
-		}
-	}
-	return out
 }
 
 // archiveSession is the session that the digits in an archive's name name, else that of its sandbox.

@@ -61,15 +61,19 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 		w.Field("", dim(backend.Counted(x.More, "more process", "more processes")+" that ended"))
 	}
 	for i, a := range x.Archives {
-		what := "being made"
+		what := "of a save"
 		if a.Restore {
-			what = "being unpacked"
+			what = "of a restore"
 		}
-		changed := ""
+		tone := theme.Dim
+		if w.f.State.ArchiveLeft(b, x, &a) {
+			what, tone = what+" that was cut off", theme.Warn
+		}
+		written := ", when it was written is not told"
 		if !a.ChangedAt.IsZero() {
-			changed = ", changed " + Clock(a.ChangedAt, w.f.Now)
+			written = ", last written " + Clock(a.ChangedAt, w.f.Now)
 		}
-		w.Field(label(i+1, "left archives"), normal(a.Path.String()), dim("  "+backend.Bytes(a.Size)+", "+what+", "+w.archiveOf(&a)+changed))
+		w.Field(label(i+1, "archives"), normal(a.Path.String()), dim("  "+backend.Bytes(a.Size)+", "), kit.Span{Tone: tone, Text: what}, dim(", "+w.archiveOf(&a)+written))
 	}
 	for i, m := range x.Mounts {
 		w.Field(label(i+1, "drives at"), normal(m.String()))

@@ -48,3 +48,19 @@ func TestAKilledProcessIsNotCalledRunning(t *testing.T) {
 		t.Error(page)
 	}
 }
+
+// TestAnArchiveIsCutOffOnceItsTimeIsOver: what may still be in use is not said to be cut off, and neither is said to be under way.
+func TestAnArchiveIsCutOffOnceItsTimeIsOver(t *testing.T) {
+	at := frameWith().Now
+	for want, x := range map[string]backend.SandboxArchive{
+		"B, of a save that was cut off, session 4cf3., last written 10:59:00Z": {ChangedAt: at.Add(-61 * time.Minute)},
+		"B, of a restore that was cut off, session 4cf3., last written":        {ChangedAt: at.Add(-61 * time.Minute), Restore: true},
+		"B, of a save, session 4cf3., last written":                            {ChangedAt: at.Add(-3 * time.Minute)},
+		"B, of a restore, session 4cf3., when it was written is not told":      {Restore: true},
+	} {
+		x.Path, x.Session = backend.Text("/tmp/bl-persist-4cf3.tar"), backend.Text("4cf3")
+		if page := probed(t, &backend.Inside{Answered: true, Archives: []backend.SandboxArchive{x}}); !strings.Contains(page, want) || strings.Contains(page, "being") {
+			t.Errorf("no %q: %s", want, page)
+		}
+	}
+}
