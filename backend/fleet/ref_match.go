@@ -133,7 +133,7 @@ func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 	if mb, ok := r.Agent.Memory.Get(); ok {
 		if limit, ok := b.MemLimit.Get(); ok {
 			at := int64(mb)
-			add("memory", backend.Textf("%d MB", mb), backend.Textf("%d bytes", limit), limit != at<<20 && limit != at*1e6)
+			add("memory", backend.Textf("%d MB", mb), inMB(limit), limit != at<<20 && limit != at*1e6)
 		}
 	}
 	add("address", r.Agent.Address, b.Address, strings.TrimRight(r.Agent.Address.String(), "/") != strings.TrimRight(b.Address.String(), "/"))
@@ -149,6 +149,17 @@ func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 	}
 	add("session", r.Session.Safe(), b.Session.Safe(), r.Session != b.Session)
 	return out
+}
+
+// inMB is an amount of memory in the unit of a state, which is of 2^20 bytes or of a million.
+func inMB(bytes int64) backend.Safe {
+	switch {
+	case bytes%(1<<20) == 0:
+		return backend.Textf("%d MB", bytes>>20)
+	case bytes%1e6 == 0:
+		return backend.Textf("%d MB", bytes/1e6)
+	}
+	return backend.Textf("%.1f MB", float64(bytes)/(1<<20))
 }
 
 // unlistedPorts are the ports of a state that the inventory, which lists some, does not list. A port of it is written 3000/http.

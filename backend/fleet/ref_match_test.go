@@ -83,6 +83,17 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 	}
 }
 
+// TestMemoryIsComparedInOneUnit: that of the state.
+func TestMemoryIsComparedInOneUnit(t *testing.T) {
+	for limit, want := range map[int64]string{8 << 30: "8192 MB", 8e9: "8000 MB", 4<<20 + 1<<19 + 1: "4.5 MB"} {
+		b := &backend.Sandbox{MemLimit: backend.Known(limit)}
+		got := differences(&backend.Ref{Agent: &backend.AgentState{Memory: backend.Known(4096)}}, b)
+		if len(got) != 1 || got[0].State.String() != "4096 MB" || got[0].Inventory.String() != want {
+			t.Errorf("%d: %+v, want %s", limit, got, want)
+		}
+	}
+}
+
 func TestTheNameOfAnAgentsSandboxBeginsItsSession(t *testing.T) {
 	ref := func(session string, agent *backend.AgentState) *backend.Ref {
 		return &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID(session), ID: backend.MustID("workspace")}, ReadAt: t0}, Session: backend.MustID(session), Agent: agent}
