@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -220,4 +221,19 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMaskedJSONStaysJSON: what is hidden in a drawn value is a text, and how long something is good is not hidden.
+func TestMaskedJSONStaysJSON(t *testing.T) {
+	doc, err := wire.Parse([]byte(`{"sandbox_url":"https://x.bl.run/?t=1","exposed_port_url_ttl_s":3600,"token_id":77,"env":{"TTL":5}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := formatter{backend.NewCleaner()}.text(doc.Root(), 1000).String()
+	if got != `{"sandbox_url":"‹masked›","exposed_port_url_ttl_s":3600,"token_id":"‹masked›","env":{"TTL":"‹masked›"}}` || !json.Valid([]byte(got)) {
+		t.Error(got)
+	}
+	if one := (formatter{backend.NewCleaner()}).member("token", doc.Root().Get("token_id"), 100).String(); one != masked {
+		t.Errorf("a number alone: %s", one)
+	}
 }

@@ -18,6 +18,9 @@ const (
 // stream URLs carry their token in themselves.
 var private = regexp.MustCompile(`(?i)env|secret|token|passw|credential|auth|cookie|header|signature|private|api_?-?key|access_?-?key|ur[il]`)
 
+// lifetime are names of numbers that say how long something is good: they are no secret, also where an address or token is named.
+var lifetime = regexp.MustCompile(`(?i)ttl|timeout|expir|lifetime|max_?age`)
+
 // formatter prints saved values without secrets. Saved state holds environments and tokens in plain text.
 type formatter struct{ clean *backend.Cleaner }
 
@@ -61,7 +64,7 @@ func (d formatter) write(b *strings.Builder, n wire.Node, secret bool, depth int
 				break
 			}
 			b.WriteString(backend.QuoteJSON(string(name)) + ":")
-			d.write(b, v, secret || private.Match(name), depth+1)
+			d.write(b, v, secret || private.Match(name) && !(v.Kind() == '0' && lifetime.Match(name)), depth+1)
 			sep = ","
 		}
 		b.WriteByte('}')
@@ -83,6 +86,8 @@ func (d formatter) write(b *strings.Builder, n wire.Node, secret bool, depth int
 		}
 		text, _ := n.Text()
 		b.WriteString(backend.QuoteJSON(hide(secret, text[:min(len(text), drawn)])))
+	case kind == '0' && secret && depth > 0:
+		b.WriteString(backend.QuoteJSON(masked))
 	case kind == '0' && secret:
 		b.WriteString(masked)
 	default:
