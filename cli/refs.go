@@ -83,6 +83,8 @@ type rollbackDoc struct {
 	runbook.Rollback
 	// Agents are the session states of agent SDKs, each compared with the inventory of its platform.
 	Agents []agentMatch `json:"agents,omitempty"`
+	// Invalid are saved states, or parts of them, that cannot be read.
+	Invalid []backend.Problem `json:"invalid,omitempty"`
 }
 
 // agentMatch is a saved session state of an agent SDK and what the inventory says of its sandbox.
@@ -105,10 +107,13 @@ func agentMatches(st *fleet.State) (out []agentMatch) {
 
 func newRollbackDoc(st *fleet.State, low, high int) *rollbackDoc {
 	doc := &rollbackDoc{Schema: 1, Rollback: runbook.CheckRollback(st, low, high, nil), Missing: unreadRefs(st), Agents: agentMatches(st)}
+	for _, h := range st.Sources {
+		doc.Invalid = append(doc.Invalid, st.InvalidRefs(h.Key.Source)...)
+	}
 	switch {
 	case len(doc.Refused) > 0:
 		doc.ExitCode = alerts.ExitCritical
-	case !doc.Missing.IsEmpty(), doc.Unversioned > 0, doc.Unreadable > 0, doc.AgentStates > 0 && doc.Refs == 0:
+	case !doc.Missing.IsEmpty(), len(doc.Invalid) > 0, doc.Unversioned > 0, doc.Unreadable > 0, doc.AgentStates > 0 && doc.Refs == 0:
 		doc.ExitCode = alerts.ExitUnknown
 	}
 	return doc
@@ -154,6 +159,12 @@ func (d *rollbackDoc) text() string {
 	}
 	if !d.Missing.IsEmpty() {
 		line("  not known: %s", d.Missing)
+	}
+	if n := len(d.Invalid); n > 0 {
+		line("  not known: what is in %s", backend.Counted(n, "invalid part of the saved states", "invalid parts of the saved states"))
+		for _, p := range d.Invalid[:min(n, 20)] {
+			line("    %s: %s", p.Where, p.What)
+		}
 	}
 	if d.Unversioned > 0 {
 		line("  %s without a schemaVersion: a release before round 4 wrote them; what this release makes of them is not known", backend.Counted(d.Unversioned, "reference", "references"))

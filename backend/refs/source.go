@@ -134,17 +134,31 @@ func (p *poll) publish(places []*refFile) {
 		p.problem(backend.ErrInvalid, "", "more than max_refs (%d) refs; the rest is not shown", p.s.opts.MaxRefs)
 	}
 	p.r.Scopes = append(p.r.Scopes, backend.Scope{Kind: backend.KindRef, Complete: p.complete})
-	p.conclude(read, len(places))
+	p.conclude(read, len(places), keptOf(places))
 	p.notes(places)
 }
 
+// keptOf says what stands for files that cannot be read: what an earlier reading had of them, if there was one.
+func keptOf(places []*refFile) backend.Safe {
+	kept := 0
+	for _, f := range places {
+		if !f.docs.read {
+			kept += len(f.lost)
+		}
+	}
+	if kept == 0 {
+		return backend.Text("what they hold is not known")
+	}
+	return backend.Textf("%s", backend.Counted(kept, "ref of an earlier reading is kept", "refs of an earlier reading are kept"))
+}
+
 // conclude says whether the source delivers.
-func (p *poll) conclude(read, places int) {
+func (p *poll) conclude(read, places int, kept backend.Safe) {
 	switch {
 	case read > 0:
 		p.r.Inputs = append(p.r.Inputs, backend.InputRefs)
 		if read < places {
-			p.r.Degraded = backend.Textf("%d of %d files cannot be read; their refs are those of an earlier reading", places-read, places)
+			p.r.Degraded = backend.Textf("%d of %d files cannot be read; %s", places-read, places, kept)
 		}
 		return
 	case len(p.r.Problems) > 0:

@@ -52,7 +52,7 @@ func TestWhatCannotBeReadIsStaleNotGone(t *testing.T) {
 	for range 2 {
 		r := f.poll(t)
 		if show(r) != "s1/x local-bash v3\n" || !strings.HasPrefix(staleKeys(r), "s2/y: what was saved cannot be read in full: ") || !delivers(r) ||
-			!strings.HasPrefix(r.Degraded.String(), "1 of 2 files cannot be read") {
+			r.Degraded.String() != "1 of 2 files cannot be read; 1 ref of an earlier reading is kept" {
 			t.Fatalf("refs %q, stale %q, degraded %q", show(r), staleKeys(r), r.Degraded)
 		}
 	}
@@ -277,5 +277,17 @@ func BenchmarkPollUnchanged(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		f.poll(b)
+	}
+}
+
+// TestAFirstReadingSpeaksOfNoEarlierOne: what a file holds that was never read is not known.
+func TestAFirstReadingSpeaksOfNoEarlierOne(t *testing.T) {
+	f := plainSource(t)
+	f.put(t, "a.json", saved1("s1", "x"))
+	f.put(t, "b.json", `{"sessionId":"s2","workspaceRefs`)
+	for range 2 {
+		if r := f.poll(t); r.Degraded.String() != "1 of 2 files cannot be read; what they hold is not known" {
+			t.Error(r.Degraded)
+		}
 	}
 }

@@ -279,6 +279,25 @@ func TestCheckNamesSessionsThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// TestCheckNamesInvalidStates: also beside a file that cannot be read, and how many there are in all.
+func TestCheckNamesInvalidStates(t *testing.T) {
+	st := state(fleet.StatusDegraded)
+	h := st.Sources[0]
+	h.Kind, h.Inputs = "refs", []backend.Input{backend.InputRefs}
+	for i := range 7 {
+		h.Problems = append(h.Problems, backend.Problem{Kind: backend.ErrInvalid, Where: backend.Textf("s%d.json, /timeouts", i), What: backend.Text("below 1 s")})
+	}
+	var out bytes.Buffer
+	if err := text.WriteCheck(&out, text.MakeCheck("test", st, &alerts.Board{}, noon), text.TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"            invalid: s4.json, /timeouts: below 1 s\n", "            7 invalid parts in all; sandglass config check names each\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}
+
 // TestCheckSaysWhyNothingIsSeen: what a source says of an empty list stands beside it; machines of a cloud are no containers.
 func TestCheckSaysWhyNothingIsSeen(t *testing.T) {
 	write := func(inputs ...backend.Input) string {

@@ -56,9 +56,7 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 		if !s.Unread.IsEmpty() {
 			fmt.Fprintf(&b, "            %s\n", s.Unread)
 		}
-		for _, p := range c.invalid(s.ID.String()) {
-			fmt.Fprintf(&b, "            invalid: %s: %s\n", p.Where, p.What)
-		}
+		c.writeInvalid(&b, s.ID.String())
 		for _, g := range byReason(c.blind, s.ID.String()) {
 			fmt.Fprintf(&b, "            not evaluated: %s (%s)\n", strings.Join(g.rules, ", "), g.why)
 		}
@@ -470,11 +468,16 @@ func writeBounds(b *strings.Builder, bounds subjects.BoundsJSON, now time.Time) 
 	}
 }
 
-// invalid are the first stored references that a source of files left out, each by itself.
-func (c *Check) invalid(source string) []backend.Problem {
-	h := c.snapshot.State.Source(source)
-	if h == nil || h.Kind != "refs" || h.Status != fleet.StatusOK {
-		return nil
+// mostInvalid is how many invalid references are named.
+const mostInvalid = 5
+
+// writeInvalid names the first stored references that a source of files left out, each by itself, and counts them.
+func (c *Check) writeInvalid(b *strings.Builder, source string) {
+	all := c.snapshot.State.InvalidRefs(source)
+	for _, p := range all[:min(len(all), mostInvalid)] {
+		fmt.Fprintf(b, "            invalid: %s: %s\n", p.Where, p.What)
 	}
-	return h.Problems[:min(len(h.Problems), 5)]
+	if len(all) > mostInvalid {
+		fmt.Fprintf(b, "            %s in all; %s\n", plural(len(all), "invalid part"), c.pasted("sandglass config check names each"))
+	}
 }

@@ -1,0 +1,13 @@
+package fleet
+
+import "sandglass/backend"
+
+// InvalidRefs are the parts of stored references that a source of files could not read, each by itself: what they say of sessions is
+// not known. There are none of other sources, and of one that reads nothing at all.
+func (s *State) InvalidRefs(source string) []backend.Problem {
+	h := s.Source(source)
+	if h == nil || h.Kind != "refs" || h.Status != StatusOK && h.Status != StatusDegraded || !h.Delivers(backend.InputRefs) {
+		return nil
+	}
+	return h.Problems
+}
