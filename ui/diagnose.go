@@ -73,11 +73,11 @@ func (m *Model) diagnose() tea.Cmd {
 	}
 	m.diagnoser.busy = true
 	m.diagnoser.asked[q] = asked{m.state.Number, m.frame.Now}
-	state, board, feed := m.state, m.frame.Board, m.feed
+	state, board, feed, clock := m.state, m.frame.Board, m.feed, m.viewer.Now
 	return func() tea.Msg {
-		began := time.Now()
+		began := clock()
 		d := answer(q, state, board, feed)
-		return diagnosedMsg{q, &d, time.Since(began)}
+		return diagnosedMsg{q, &d, clock().Sub(began)}
 	}
 }
 

@@ -27,7 +27,7 @@ func (x *scope) pin(word string) reply {
 		}
 		return x.keepPins(fmt.Sprintf("%d pins taken off", n))
 	default:
-		return reply{Say: "write :pin, :pin off (all) or :pin gone (those of what is in no reading)"}
+		return reply{Say: "write :pin, :pin off (all) or :pin gone (of subjects that the newest readings do not show)"}
 	}
 	key := x.here()
 	if key == (backend.Key{}) {
