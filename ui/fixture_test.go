@@ -223,9 +223,9 @@ func incidentAlerts(now time.Time) []*alerts.Alert {
 	storm.Trend, storm.TrendSpan = []float64{0, 0, 0, 1, 2, 5, 11, 20, 31, 38, 41, 40, 42, 41, 41, 42}, 10*time.Minute
 	storm.Bounds = alerts.Bounds{Earliest: now.Add(-9 * time.Minute), Latest: now.Add(-8 * time.Minute)}
 	failed := mk("a2", "failed-too-long", "helix-eu", alerts.SeverityCritical, alerts.StateFiring, "WorkspaceFailedError: ref schemaVersion # is outside the supported range #-#", 41*time.Minute, 9, backend.KindWorkspace, "6")
-	failed.Bounds = alerts.Bounds{Earliest: now.Add(-70 * time.Minute), Latest: now.Add(-41 * time.Minute)}
+	failed.Bounds = alerts.Bounds{Earliest: now.Add(-70 * time.Minute), Latest: now.Add(-7 * time.Minute)}
 	failed.Acknowledged = &alerts.Acknowledgement{Owner: safe("mara"), Reason: safe("rolling forward"), Until: now.Add(12 * time.Minute)}
-	hammered := mk("a3", "hammered-and-failing", "helix-eu", alerts.SeverityWarning, alerts.StateFiring, "r2 bucket unreachable", 12*time.Minute, 18, backend.KindWorkspace, "1")
+	hammered := mk("a3", "hammered-and-failing", "helix-eu", alerts.SeverityWarning, alerts.StateFiring, "r2 bucket unreachable", 5*time.Minute, 18, backend.KindWorkspace, "1")
 	audit := mk("a4", "audit-saturation", "app-logs", alerts.SeverityWarning, alerts.StateFiring, `session c4f1: "ls;" rejected 1,900/s`, 3*time.Minute, 1, backend.KindSession, "9")
 	down := mk("a5", "source-down", "helix-us", alerts.SeverityWarning, alerts.StateFiring, "connection refused", 4*time.Minute, 1, backend.KindSource, "")
 	down.Folds, down.Folded = 2, alerts.Folded{Severity: alerts.SeverityCritical, Subjects: 43}

@@ -14,9 +14,10 @@ import (
 // outages are the alerts of a Board in the order of the home screen.
 type outages struct {
 	rows  []*alerts.Alert
-	first map[*alerts.Alert]*alerts.Alert // of the outage of each alert
-	under map[*alerts.Alert]bool          // those that the first one of their outage explains
-	again map[*alerts.Alert]*alerts.Alert // the one before with the same rule, of the same outage if there is one
+	first map[*alerts.Alert]*alerts.Alert   // of the outage of each alert
+	under map[*alerts.Alert]bool            // those that another one of their outage explains
+	since map[*alerts.Alert][]alerts.Change // what changed before an alert began and after the one above it, in an outage
+	again map[*alerts.Alert]*alerts.Alert   // the one before with the same rule, of the same outage if there is one
 }
 
 // InOutages lists the alerts of the home screen, the worst first. Alerts of one outage follow each other, the one that explains the
@@ -32,12 +33,22 @@ func (c *Snapshot) SameOutage(a, b *alerts.Alert) bool {
 	return o.first[a] != nil && o.first[a] == o.first[b]
 }
 
+// Follows reports whether an alert stands below the one that began its outage.
+func (c *Snapshot) Follows(a *alerts.Alert) bool {
+	first := c.outages().first[a]
+	return first != nil && first != a
+}
+
+// ChangesBefore are the deploys, versions, restarts and actions between an alert and the one above it of the same outage, oldest
+// first; of the alert that began it, of the quarter of an hour before that.
+func (c *Snapshot) ChangesBefore(a *alerts.Alert) []alerts.Change { return c.outages().since[a] }
+
 // After is an alert of the same rule that stands before an alert, of the same outage if there is one; nil when there is none.
 func (c *Snapshot) After(a *alerts.Alert) *alerts.Alert { return c.outages().again[a] }
 
 func (c *Snapshot) outages() *outages {
 	if c.grouped == nil {
-		c.grouped = group(unfolded(c.Board.Alerts))
+		c.grouped = group(unfolded(c.Board.Alerts), begins(c.Board.Alerts), c.Board.Changes)
 	}
 	return c.grouped
 }
@@ -50,28 +61,22 @@ func unfolded(list []*alerts.Alert) []*alerts.Alert {
 	return slices.DeleteFunc(slices.Clone(list), func(a *alerts.Alert) bool { return listed[a.FoldedUnder] || listed[a.InhibitedBy] })
 }
 
-// group puts alerts that are related behind the worst of them. The list is in the Board's order.
-func group(list []*alerts.Alert) *outages {
+// group puts alerts that are related together, in the place of the worst of them, by what began first. The list is in the Board's
+// order.
+func group(list []*alerts.Alert, began map[*alerts.Alert]time.Time, changes func(from, to time.Time) []alerts.Change) *outages {
 	first := related(list)
 	members := make(map[int][]*alerts.Alert, len(list))
 	for i, a := range list {
 		members[first[i]] = append(members[first[i]], a)
 	}
-	out := &outages{rows: make([]*alerts.Alert, 0, len(list)), first: map[*alerts.Alert]*alerts.Alert{}, under: map[*alerts.Alert]bool{}, again: map[*alerts.Alert]*alerts.Alert{}}
+	out := &outages{rows: make([]*alerts.Alert, 0, len(list)), first: map[*alerts.Alert]*alerts.Alert{}, under: map[*alerts.Alert]bool{},
+		since: map[*alerts.Alert][]alerts.Change{}, again: map[*alerts.Alert]*alerts.Alert{}}
 	for i := range list {
-		group := members[i]                 // empty: it belongs to one before it
-		for rest := group; len(rest) > 0; { // causes come first among alerts of one severity and state
-			n := slices.IndexFunc(rest, func(a *alerts.Alert) bool { return a.State != rest[0].State || a.Severity != rest[0].Severity })
-			if n < 0 {
-				n = len(rest)
-			}
-			began := firstOf(rest[:n])
-			stable.Sort(rest[:n], func(a, b *alerts.Alert) int {
-				return cmp.Or(cmp.Compare(explains(a.Rule), explains(b.Rule)), began[a.Rule].Compare(began[b.Rule]))
-			})
-			rest = rest[n:]
+		group := members[i] // empty: it belongs to one before it
+		stable.Sort(group, func(a, b *alerts.Alert) int { return byBegin(a, b, began) })
+		if out.add(group); len(group) > 1 {
+			out.change(group, began, changes)
 		}
-		out.add(group)
 	}
 	before := make(map[string]*alerts.Alert, len(list))
 	for _, a := range out.rows {
@@ -85,40 +90,84 @@ func group(list []*alerts.Alert) *outages {
 	return out
 }
 
-// firstOf is when the first alert of each rule began: the first domino stands before what fell later.
-func firstOf(list []*alerts.Alert) map[string]time.Time {
-	began := make(map[string]time.Time, len(list))
+// sameMoment is how far apart alerts may be told that began together: sources are polled one after the other.
+const sameMoment = time.Minute
+
+// byBegin orders the alerts of an outage by when they began, whatever their severity. What is only suspected begins nothing. Of those
+// that began together the cause is first.
+func byBegin(a, b *alerts.Alert, began map[*alerts.Alert]time.Time) int {
+	suspected := func(x *alerts.Alert) int {
+		if x.State == alerts.StatePending {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(suspected(a), suspected(b)), began[a].Truncate(sameMoment).Compare(began[b].Truncate(sameMoment)),
+		cmp.Compare(explains(a.Rule), explains(b.Rule)), began[a].Compare(began[b]))
+}
+
+// begins is when each alert began: no later than those that it explains, because a cause is not younger than its effects.
+func begins(list []*alerts.Alert) map[*alerts.Alert]time.Time {
+	began, byID := make(map[*alerts.Alert]time.Time, len(list)), make(map[string]*alerts.Alert, len(list))
+	var full []*alerts.Alert
 	for _, a := range list {
-		if was, known := began[a.Rule]; !known || a.Began().Before(was) {
-			began[a.Rule] = a.Began()
+		began[a], byID[a.ID] = a.Began(), a
+		if a.Rule == "capacity" {
+			full = append(full, a)
+		}
+	}
+	notAfter := func(a *alerts.Alert, effect time.Time) {
+		if a != nil && effect.Before(began[a]) {
+			began[a] = effect
+		}
+	}
+	for _, x := range list {
+		if x.InhibitedBy != "" {
+			notAfter(byID[x.InhibitedBy], x.Began())
+		}
+		for _, a := range full {
+			if x.Rule == "eviction-storm" && x.Source == a.Source {
+				notAfter(a, x.Began())
+			}
 		}
 	}
 	return began
 }
 
-// add appends an outage. Each alert that another one explains follows that one.
+// beforeFirst is how long before the first alert of an outage a change is told with it.
+const beforeFirst = 15 * time.Minute
+
+// change notes what changed between the alerts of an outage, which are in the order of their rows.
+func (o *outages) change(group []*alerts.Alert, began map[*alerts.Alert]time.Time, changes func(from, to time.Time) []alerts.Change) {
+	first, last := began[group[0]], began[group[0]]
+	for _, a := range group {
+		if a.State != alerts.StatePending && began[a].After(last) {
+			last = began[a]
+		}
+	}
+	rest := changes(first.Add(-beforeFirst), last)
+	for _, a := range group {
+		for a.State != alerts.StatePending && len(rest) > 0 && !rest[0].At.After(began[a]) {
+			o.since[a], rest = append(o.since[a], rest[0]), rest[1:]
+		}
+	}
+}
+
+// add appends an outage, whose alerts are in order.
 func (o *outages) add(group []*alerts.Alert) {
 	if len(group) == 1 {
 		o.rows = append(o.rows, group[0])
 		return
 	}
-	var tops [][]*alerts.Alert
 	rules := map[string]*alerts.Alert{}
-	for _, a := range group {
+	for i, a := range group {
 		o.first[a] = group[0]
 		if o.again[a] = rules[a.Rule]; rules[a.Rule] == nil {
 			rules[a.Rule] = a
 		}
-		n := slices.IndexFunc(tops, func(t []*alerts.Alert) bool { return sameCause(a, t[0]) || within(a, t[0]) || shortage(t[0]) })
-		if o.under[a] = n >= 0; n >= 0 {
-			tops[n] = append(tops[n], a)
-		} else {
-			tops = append(tops, []*alerts.Alert{a})
-		}
+		o.under[a] = slices.ContainsFunc(group[:i], func(b *alerts.Alert) bool { return sameCause(a, b) || within(a, b) || shortage(b) })
 	}
-	for _, t := range tops {
-		o.rows = append(o.rows, t...)
-	}
+	o.rows = append(o.rows, group...)
 }
 
 // sameCause reports whether two alerts have the same cause.

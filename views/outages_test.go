@@ -9,8 +9,8 @@ import (
 	"sandglass/backend"
 )
 
-// Alerts of one outage follow each other, the cause first; what has another cause keeps its place by severity. One stands under
-// another only where that one explains all of its subjects.
+// Alerts of one outage follow each other, the cause first where they began together, and what is suspected last; what has another
+// cause keeps its place by severity.
 func TestAlertsOfOneOutageStandTogether(t *testing.T) {
 	subjects := func(names string) (out []alerts.Subject) {
 		for _, n := range strings.Fields(names) {
@@ -38,12 +38,12 @@ func TestAlertsOfOneOutageStandTogether(t *testing.T) {
 	var got []string
 	for _, a := range c.InOutages() {
 		sign := ""
-		if c.Under(a) {
+		if c.Follows(a) {
 			sign = ">"
 		}
 		got = append(got, sign+a.Rule+a.Fingerprint)
 	}
-	const want = "capacity3 >hammered-and-failing6 eviction-storm1 >eviction-storm1 ref-mismatch2 wont-terminate5 hammered-and-failing7"
+	const want = "capacity3 >eviction-storm1 >hammered-and-failing6 >eviction-storm1 ref-mismatch2 wont-terminate5 hammered-and-failing7"
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("%s\nwant %s", s, want)
 	}
@@ -70,7 +70,7 @@ func TestTheLargerAlertDoesNotStandUnderTheSmaller(t *testing.T) {
 	var got []string
 	for _, a := range c.InOutages() {
 		sign := ""
-		if c.Under(a) {
+		if c.Follows(a) {
 			sign = ">"
 		}
 		got = append(got, sign+a.ID)
@@ -97,7 +97,7 @@ func TestAlertsWithOneCauseStandTogether(t *testing.T) {
 	}})
 	got := ""
 	for _, a := range c.InOutages() {
-		if c.Under(a) {
+		if c.Follows(a) {
 			got += ">"
 		}
 		got += a.ID + " "
@@ -117,5 +117,59 @@ func TestHeldAlertsAreCounted(t *testing.T) {
 	}})
 	if s := Summarise(c); s.Held != 2 || s.Warning != 1 || s.Critical != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// The alert that began first leads its outage, whatever its severity; the outage has the place of its worst alert. What changed is
+// told above what began after it.
+func TestTheFirstDominoLeads(t *testing.T) {
+	at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
+	of := func(rule string, s alerts.Severity, state alerts.AlertState, ago time.Duration, names string) *alerts.Alert {
+		a := &alerts.Alert{ID: rule, Rule: rule, Fingerprint: rule, Severity: s, State: state}
+		a.Bounds.Latest = at.Add(-ago)
+		for _, n := range strings.Fields(names) {
+			a.Subjects = append(a.Subjects, alerts.Subject{Key: backend.Key{Kind: backend.KindWorkspace, Source: "eu", ID: backend.MustID(n)}})
+		}
+		a.SubjectCount = len(a.Subjects)
+		return a
+	}
+	const critical, warning, firing = alerts.SeverityCritical, alerts.SeverityWarning, alerts.StateFiring
+	list := []*alerts.Alert{
+		of("sandbox-gone", critical, firing, 30*time.Minute, "z"),
+		of("failed-too-long", critical, firing, 4*time.Minute, "a b c d"),
+		of("wont-terminate", critical, alerts.StatePending, 50*time.Minute, "d"),
+		of("ref-mismatch", critical, firing, 4*time.Minute+20*time.Second, "b c d"),
+		of("hammered-and-failing", warning, firing, 9*time.Minute, "a b"),
+		of("capacity", warning, firing, 20*time.Minute, "q"),
+	}
+	deploys := []alerts.Change{{At: at.Add(-12 * time.Minute), Source: "before"}, {At: at.Add(-6 * time.Minute), Source: "between"}, {At: at.Add(-5 * time.Minute), Source: "again"}}
+	o := group(list, begins(list), func(from, to time.Time) []alerts.Change {
+		if !from.Equal(at.Add(-24*time.Minute)) || !to.Equal(at.Add(-4*time.Minute)) {
+			t.Errorf("asked for changes from %v to %v", from, to)
+		}
+		return deploys
+	})
+	got := ""
+	for _, a := range o.rows {
+		for _, c := range o.since[a] {
+			got += "(" + c.Source + ") "
+		}
+		got += a.Rule + " "
+	}
+	const want = "sandbox-gone (before) hammered-and-failing (between) (again) ref-mismatch failed-too-long wont-terminate capacity "
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// A cause is no younger than what it explains.
+func TestACauseBeganNoLaterThanItsEffects(t *testing.T) {
+	at := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
+	full := &alerts.Alert{ID: "full", Rule: "capacity", Source: "eu", Since: at}
+	storm := &alerts.Alert{ID: "storm", Rule: "eviction-storm", Source: "eu", Since: at.Add(-5 * time.Minute)}
+	hidden := &alerts.Alert{ID: "x", Rule: "failed-too-long", Source: "eu", Since: at.Add(-9 * time.Minute), InhibitedBy: "storm"}
+	began := begins([]*alerts.Alert{full, storm, hidden})
+	if !began[full].Equal(storm.Since) || !began[storm].Equal(hidden.Since) {
+		t.Error(began)
 	}
 }

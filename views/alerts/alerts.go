@@ -31,7 +31,8 @@ func New() views.Screen {
 	page := &prose{}
 	return browse.New(browse.Config[*alerts.Alert]{
 		Number: 1, Name: "Alerts", Set: set, Kinds: []backend.Kind{views.KindAlert}, Nothing: calm, Gone: subjects.GoneAlert, Steady: true,
-		Under: func(c *views.Snapshot, a *alerts.Alert) bool { return c.Under(a) },
+		Under: func(c *views.Snapshot, a *alerts.Alert) bool { return c.Follows(a) },
+		Above: subjects.ChangesAbove,
 		Pane: func(f *views.Frame, a *alerts.Alert, room browse.Room) *kit.Doc {
 			switch room {
 			case browse.Beside:

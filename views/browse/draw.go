@@ -185,6 +185,10 @@ func (l *List[R]) rows(w, h int) kit.Block {
 				last = group
 			}
 		}
+		above := l.above(r.Row)
+		for _, spans := range above[max(0, len(above)-max(0, h-len(lines)-1)):] {
+			add(kit.NewLine(t, w).Gap(gutter).PutSpans(spans...).String(), backend.Key{})
+		}
 		put(r)
 	}
 	return kit.NewBlock(w, h, lines)
@@ -309,7 +313,7 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 		line.Put(theme.Accent, "^")
 	case l.steady.fresh[l.cfg.Set.Key(r.Row)]:
 		line.Put(theme.Accent, "+")
-	case l.cfg.Under != nil && l.groups.by == "" && l.sort < 0 && !l.reverse && l.cfg.Under(l.cur.Snapshot(), r.Row):
+	case l.cfg.Under != nil && l.natural() && l.cfg.Under(l.cur.Snapshot(), r.Row):
 		line.Put(theme.Dim, "└")
 	}
 	for _, s := range slots {

@@ -171,12 +171,26 @@ func (l *List[R]) counted() map[string]groupCount {
 	return g.of
 }
 
-// heads is how many lines the heads of all groups take.
-func (l *List[R]) heads() int {
-	if l.groups.by == "" {
-		return 0
+// heads is how many lines the heads of all groups take, or the lines above rows.
+func (l *List[R]) heads() (n int) {
+	if l.groups.by != "" {
+		return len(l.counted())
 	}
-	return len(l.counted())
+	if l.cfg.Above != nil && l.natural() {
+		l.table.Each(func(row R) { n += len(l.above(row)) })
+	}
+	return n
+}
+
+// natural reports whether rows are in their own order.
+func (l *List[R]) natural() bool { return l.groups.by == "" && l.sort < 0 && !l.reverse }
+
+// above are the lines above a row.
+func (l *List[R]) above(row R) [][]kit.Span {
+	if l.cfg.Above == nil || !l.natural() {
+		return nil
+	}
+	return l.cfg.Above(l.cur.Snapshot(), row)
 }
 
 // window are the rows that are drawn in h lines together with the heads of their groups, below the pinned rows, which take a number
@@ -196,10 +210,13 @@ func (l *List[R]) window(h int) (top []kit.Row[R], each int, rows []kit.Row[R], 
 	}
 }
 
-// headsOf is how many heads stand above and between rows.
+// headsOf is how many heads and other lines stand above and between rows.
 func (l *List[R]) headsOf(rows []kit.Row[R]) (n int) {
 	if l.groups.by == "" {
-		return 0
+		for _, r := range rows {
+			n += len(l.above(r.Row))
+		}
+		return n
 	}
 	last := ""
 	for i, r := range rows {

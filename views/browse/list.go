@@ -47,6 +47,8 @@ type Config[R any] struct {
 	Gone func(f *views.Frame, row R, at time.Time) *kit.Doc
 	// Under reports whether a row belongs to the one above it; nil: none does.
 	Under func(c *views.Snapshot, row R) bool
+	// Above are lines above a row, where rows are in their own order; nil: there are none.
+	Above func(c *views.Snapshot, row R) [][]kit.Span
 	// Beneath fills the room below a short table that has its pane beside it, in at most h lines of w cells. nil: the
 	// room stays empty.
 	Beneath func(f *views.Frame, row R, w, h int) []string

@@ -47,6 +47,24 @@ func (w *writer) dominoes(a *alerts.Alert) {
 	}
 }
 
+// mostAbove is how many changes are told above one alert in a table.
+const mostAbove = 2
+
+// ChangesAbove are the lines of a table above an alert: the newest of what changed before it began and after the alert above it.
+func ChangesAbove(c *views.Snapshot, a *alerts.Alert) (lines [][]kit.Span) {
+	all := c.ChangesBefore(a)
+	more := max(len(all)-mostAbove, 0)
+	for i := range all[more:] {
+		x := &all[more+i]
+		line := append([]kit.Span{dim(Clock(x.At, c.Now) + "  ")}, changed(x)...)
+		if i == 0 && more > 0 {
+			line = append(line, dim("  and "+kit.Count(more, "change", "changes")+" before"))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 func (w *writer) domino(x *alerts.Alert, first, here bool) {
 	spans := []kit.Span{w.state(SeverityCell(x)), {Tone: theme.Strong, Text: "  " + x.Rule}, normal("  " + BareError(x.Cause.String()))}
 	if first {
@@ -60,7 +78,10 @@ func (w *writer) domino(x *alerts.Alert, first, here bool) {
 	w.Field(Clock(x.Began(), w.f.Now), spans...)
 }
 
-func (w *writer) change(c *alerts.Change) {
+func (w *writer) change(c *alerts.Change) { w.Field(Clock(c.At, w.f.Now), changed(c)...) }
+
+// changed says what changed, and where.
+func changed(c *alerts.Change) []kit.Span {
 	word := "change"
 	if c.Ours {
 		word = "action"
@@ -69,5 +90,5 @@ func (w *writer) change(c *alerts.Change) {
 	if c.Source != "" {
 		spans = append(spans, dim("  "+c.Source))
 	}
-	w.Field(Clock(c.At, w.f.Now), spans...)
+	return spans
 }

@@ -89,8 +89,9 @@ func TestAnOutageOnTwoSourcesNamesBoth(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	b.State = alerts.StateFiring
-	if top, under := Onset(first(a, c), noon), Onset(first(b, c), noon); top != "≥ 3m" || under != "≥ 3m" {
-		t.Errorf("the line above both began %s ago, the other one %s", top, under)
+	c = views.NewSnapshot(noon, &fleet.State{}, c.Board)
+	if top, under := Onset(first(b, c), noon), Onset(first(a, c), noon); !c.Follows(a) || top != "≥ 3m" || under != "≥ 2m" {
+		t.Errorf("the line above began %s ago, the other one %s", top, under)
 	}
 }
 
