@@ -445,9 +445,13 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 			hours += max(now.Sub(since).Hours(), 0)
 		}
 	}
+	unit := "container-hours"
+	if onPlatform(b) {
+		unit = "sandbox-hours"
+	}
 	out := []alerts.Evidence{{
-		Text:  backend.Textf("%s without a session: at least %s container-hours so far", plural(a.SubjectCount, "sandbox"), number(hours)),
-		Value: backend.Known(hours), Unit: "container-hours", Source: src, At: now,
+		Text:  backend.Textf("%s without a session: at least %s %s so far", plural(a.SubjectCount, "sandbox"), number(hours), backend.Clean(unit, 40)),
+		Value: backend.Known(hours), Unit: unit, Source: src, At: now,
 	}}
 	if r.cost > 0 {
 		out = append(out, alerts.Evidence{

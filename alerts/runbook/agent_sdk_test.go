@@ -14,7 +14,7 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 	for _, c := range []struct{ rule, cause, check, concludes, first string }{
 		{"snapshot-interrupted", "a save of its files was cut off: the archive is still in /tmp", "interrupted", "The newest snapshot did not end well: a save of its files was cut off", "Rescue the files first: sandglass rescue"},
 		{"runaway-process", "a command runs past its timeout: its agent gave it up, the process did not", "runaway", "A process in it runs on without its agent", "Ask it to end: sandglass stop-process"},
-		{"package-missing", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", "package", "Its agent lacks a package for its sandboxes. the extra blaxel", "Install it where the agent runs"},
+		{"package-missing", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", "package", "Its agent lacks a package for its sandboxes: the extra blaxel", "Install it where the agent runs"},
 		{"pty-pressure", "its agent has nearly as many terminals open as the SDK keeps", "terminals", "Its agent keeps too many terminals open.", "Let the agent end what it does not need."},
 		{"pty-failed", "a terminal of an agent could not be used: it took no input", "terminal-fails", "Terminals of its agent fail.", "Read what a terminal needs"},
 		{"contradiction", "reported TERMINATED, but / of it was listed since", "answers", "It answers, although it is reported to have ended.", "Copy what matters"},

@@ -382,7 +382,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Remove the archive by hand then. Probe again: sandglass probe %s", name)
 	case d.is("package"):
 		d.NoReset = backend.Safe{}
-		d.conclude("Its agent lacks a package for its sandboxes. %s.", d.fact("package"))
+		d.conclude("Its agent lacks a package for its sandboxes: %s.", d.fact("package"))
 		d.dont("Don't install it in the sandbox: the agent's own Python needs it.")
 		d.do("Install it where the agent runs. The command is above: use the agent's own Python.")
 		d.do("Start the agent again.")

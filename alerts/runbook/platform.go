@@ -159,6 +159,11 @@ func textOn(text string, at platform) string {
 			text = without(text, markOf(x))
 		}
 		text = strings.ReplaceAll(text, markOf(x), "")
+		not := markOf("not " + x)
+		if at == x {
+			text = without(text, not)
+		}
+		text = strings.ReplaceAll(text, not, "")
 	}
 	return text
 }

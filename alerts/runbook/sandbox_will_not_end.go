@@ -16,6 +16,9 @@ const (
 
 // diagnoseSandboxWillNotEnd is for a sandbox that runs on after its session.
 func diagnoseSandboxWillNotEnd(s *subjectView) Diagnosis {
+	if s.platform() == agentCloud && len(s.sandboxes) == 1 {
+		return s.agentLeak()
+	}
 	d := Diagnosis{Checks: s.answers(
 		s.sessionOver(),
 		s.stillUp(),

@@ -36,7 +36,8 @@ type world struct {
 	rules      []alerts.Rule // those with their defaults where it is nil
 	without    []string      // sources that are not configured
 	down       []string
-	pools      []backend.Pool // of a source "cf" that counts applications
+	reports    []backend.Report // of lines of app-log
+	pools      []backend.Pool   // of a source "cf" that counts applications
 }
 
 func (w world) state() *fleet.State {
@@ -59,6 +60,9 @@ func (w world) state() *fleet.State {
 		}
 		h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: s.id, ID: backend.MustID(s.id)}, Status: fleet.StatusOK,
 			LastOK: before(time.Second), FirstTry: before(time.Hour), Interval: 5 * time.Second, Deadline: 5 * time.Second, Inputs: s.inputs}
+		if s.id == "app-log" {
+			h.Reports = w.reports
+		}
 		if has(w.down, s.id) {
 			h.Status, h.Error = fleet.StatusDown, backend.Text("connection refused")
 		}
