@@ -81,7 +81,7 @@ var stories = []story{
 
 // ownStories are what a scenario's alert of a rule confirms where another platform's would confirm something else.
 var ownStories = map[string]string{
-	"leaked-on-exit wont-terminate": "destroy-on-close awaiting-sleep image-version over destroy",
+	"leaked-on-exit wont-terminate": "over up destroy-on-close destroy",
 }
 
 // always are checks that repeat the alert, its lines, its size or where this test's own directory is, whatever the cause is.
