@@ -62,7 +62,7 @@ func (m *Model) refresh() {
 	m.state = state
 	m.frame.Snapshot = m.frame.Next(now(m), state, board)
 	m.remember()
-	m.notice()
+	noticeSignals(m)
 	sample(&m.frame)
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	for _, o := range m.stack {

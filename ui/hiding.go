@@ -29,6 +29,6 @@ func (m *Model) hideNames() {
 	subjects.HideNames(m.names.set, m.frame.Snapshot, m.names.of)
 	m.names.of = m.frame.State.Number
 	if m.names.set.Len() != before {
-		m.setTheme()
+		setTheme(m)
 	}
 }

@@ -18,7 +18,7 @@ type looks struct {
 }
 
 // setTheme makes the theme anew, which shows no hidden name.
-func (m *Model) setTheme() {
+func setTheme(m *Model) {
 	p, _ := theme.PaletteOf(m.viewer.Theme)
 	m.frame.Theme = theme.NewWith(m.looks.colours, m.viewer.Glyphs, p, m.looks.background)
 	if m.names.set != nil {
@@ -28,7 +28,7 @@ func (m *Model) setTheme() {
 }
 
 // askBackground asks the terminal once whether it is dark or light, where colours depend on it.
-func (m *Model) askBackground() tea.Cmd {
+func askBackground(m *Model) tea.Cmd {
 	p, _ := theme.PaletteOf(m.viewer.Theme)
 	if m.looks.asked || !p.Asks(m.looks.colours, m.viewer.getenv("TERM")) {
 		return nil
@@ -37,14 +37,14 @@ func (m *Model) askBackground() tea.Cmd {
 	return tea.RequestBackgroundColor
 }
 
-// told takes what the terminal tells of itself.
-func (m *Model) told(msg tea.Msg) tea.Cmd {
+// takeTold takes what the terminal tells of itself.
+func takeTold(m *Model, msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.ColorProfileMsg:
 		if c := theme.ColoursOf(msg.Profile); c != m.looks.colours {
 			m.looks.colours = c
-			m.setTheme()
-			return tea.Batch(tea.ClearScreen, m.askBackground()) // cells that are there keep their old colours otherwise
+			setTheme(m)
+			return tea.Batch(tea.ClearScreen, askBackground(m)) // cells that are there keep their old colours otherwise
 		}
 	case tea.BackgroundColorMsg:
 		on := theme.Light
@@ -53,7 +53,7 @@ func (m *Model) told(msg tea.Msg) tea.Cmd {
 		}
 		if on != m.looks.background {
 			m.looks.background = on
-			m.setTheme()
+			setTheme(m)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func TestBackgroundIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, incidentFeed(), look{w: 80, h: 24})
 		before := s.text()
-		if cmd := s.model.askBackground(); cmd != nil {
+		if cmd := askBackground(s.model); cmd != nil {
 			t.Error("it is asked again")
 		}
 		for reply, on := range map[string]theme.Background{"\x1b]11;rgb:1e1e/1e1e/1e1e\x07": theme.Dark, "\x1b]11;rgb:ffff/ffff/ffff\x07": theme.Light} {

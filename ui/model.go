@@ -81,14 +81,14 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 		commands: commands(), kept: v.Kept, done: make(chan struct{}), unfinished: v.Unfinished}
 	m.acting = newActing(&m.viewer, m.done)
 	m.reloading.configured = v.Settings
-	m.bind()
+	bindKeys(m)
 	m.spin = newSpin(v.Glyphs)
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.frame.Snapshot = views.NewSnapshot(now(m), nil, nil)
 	m.frame.Pins = &views.Pins{Keys: slices.Clone(v.Kept.Pins[:min(len(v.Kept.Pins), views.MostPins)]), Rev: 1}
 	m.frame.Hidden = m.names.begin(&m.viewer)
 	m.looks.colours = theme.ColoursOf(v.ColorProfile)
-	m.setTheme()
+	setTheme(m)
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	m.frame.Diagnoses, m.frame.Local = map[views.Question]*runbook.Diagnosis{}, v.Runbook
 	if i := slices.IndexFunc(screens, views.Screen.History); i >= 0 && len(m.unfinished) > 0 {
@@ -124,7 +124,7 @@ type (
 // Init starts waiting for changes and the tick, and asks a terminal behind SSH for synchronized output, which Bubble
 // Tea does not ask there by itself.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.wait(0), tick(m.done), m.diagnose(), m.acting.follow(), m.askBackground()}
+	cmds := []tea.Cmd{m.wait(0), tick(m.done), m.diagnose(), m.acting.follow(), askBackground(m)}
 	if m.viewer.getenv("SSH_TTY") != "" {
 		cmds = append(cmds, tea.Raw(ansi.RequestModeSynchronizedOutput))
 	}
@@ -149,9 +149,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.wait(m.pause()), m.diagnose(), m.ring())
 	case tickMsg:
 		m.onTick()
-		return tea.Batch(tick(m.done), m.diagnose(), m.lookAtFile())
+		return tea.Batch(tick(m.done), m.diagnose(), lookAtFile(m))
 	case reloadedMsg:
-		return m.reloaded(msg)
+		return takeReloaded(m, msg)
 	case diagnosedMsg:
 		return m.diagnosed(msg)
 	case restedMsg:
@@ -172,9 +172,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 			m.width, m.height, m.dirty = msg.Width, msg.Height, true
 		}
 	case tea.ColorProfileMsg, tea.BackgroundColorMsg:
-		return m.told(msg)
+		return takeTold(m, msg)
 	case tea.MouseMsg:
-		return m.point(msg)
+		return pointAt(m, msg)
 	case tea.PasteMsg:
 		msg.Content = backend.Clean(strings.Join(strings.Fields(msg.Content), " "), 200).String()
 		return tea.Batch(m.typed(msg), m.goOn())

@@ -27,8 +27,8 @@ func (x *scope) toggleMouse() reply {
 	return reply{Say: "mouse off"}
 }
 
-// point does what a mouse asks for. It chooses and scrolls, and never confirms: what is typed into, and dialogs, have no use for it.
-func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
+// pointAt does what a mouse asks for. It chooses and scrolls, and never confirms: what is typed into, and dialogs, have no use for it.
+func pointAt(m *Model, msg tea.MouseMsg) tea.Cmd {
 	if !m.pointing.on {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 		} else if at.Button != tea.MouseWheelDown {
 			return nil
 		}
-		return m.wheel(in)
+		return turnWheel(m, in)
 	case tea.MouseClickMsg:
 		if len(m.stack) > 0 || at.Button != tea.MouseLeft {
 			return nil
@@ -61,8 +61,8 @@ func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// wheel scrolls a table, or a page over it.
-func (m *Model) wheel(in keys.Intent) tea.Cmd {
+// turnWheel scrolls a table, or a page over it.
+func turnWheel(m *Model, in keys.Intent) tea.Cmd {
 	if top := m.stack.top(); top != nil {
 		if _, scrolls := top.(page); !scrolls {
 			return nil

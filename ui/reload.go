@@ -65,7 +65,7 @@ type reloadedMsg struct {
 }
 
 // lookAtFile looks for another configuration from time to time.
-func (m *Model) lookAtFile() tea.Cmd {
+func lookAtFile(m *Model) tea.Cmd {
 	r := &m.reloading
 	if r.ticks++; m.viewer.Reload == nil || r.under || r.ticks%reloadEvery != 0 {
 		return nil
@@ -86,8 +86,8 @@ func (x *scope) reload() reply {
 	return reply{Cmd: readAgain(x.viewer.Reload, true)}
 }
 
-// reloaded takes what the file says now.
-func (m *Model) reloaded(msg reloadedMsg) tea.Cmd {
+// takeReloaded takes what the file says now.
+func takeReloaded(m *Model, msg reloadedMsg) tea.Cmd {
 	r := &m.reloading
 	if !msg.asked {
 		r.under = false
@@ -100,7 +100,7 @@ func (m *Model) reloaded(msg reloadedMsg) tea.Cmd {
 		return nil // what is drawn above the screen says it
 	}
 	m.remark(msg.is.said())
-	cmd := m.configure(msg.is.Settings)
+	cmd := configure(m, msg.is.Settings)
 	m.refresh()
 	return cmd
 }
@@ -130,7 +130,7 @@ func some(names []string) string {
 }
 
 // configure puts other settings in force. What a command changed stays where the file says about it what it said before.
-func (m *Model) configure(s Settings) (cmd tea.Cmd) {
+func configure(m *Model, s Settings) (cmd tea.Cmd) {
 	was := m.reloading.configured
 	m.reloading.configured = s
 	now := &m.viewer.Settings
@@ -141,18 +141,18 @@ func (m *Model) configure(s Settings) (cmd tea.Cmd) {
 	}
 	if !reflect.DeepEqual(s.Keys, now.Keys) {
 		now.Keys = s.Keys
-		m.bind()
+		bindKeys(m)
 	}
 	if s.Theme != was.Theme {
 		now.Theme = s.Theme
-		m.setTheme()
-		cmd = m.askBackground()
+		setTheme(m)
+		cmd = askBackground(m)
 	}
 	return cmd
 }
 
-// bind makes the table of keys.
-func (m *Model) bind() {
+// bindKeys makes the table of keys.
+func bindKeys(m *Model) {
 	m.keymap = keys.NewMap(keys.Rebind(keys.Bindings(screenNames(m.screens)), m.viewer.Keys))
 	m.acting.keymap, m.frame.Keys = m.keymap, m.keymap
 	for _, o := range m.stack {

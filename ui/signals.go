@@ -24,8 +24,8 @@ type signals struct {
 	behind bool // some States were not shown, and their events not looked through
 }
 
-// notice looks through what changed since the State before.
-func (m *Model) notice() {
+// noticeSignals looks through what changed since the State before.
+func noticeSignals(m *Model) {
 	s, now := &m.signals, m.frame.Now
 	was := s.kept.For
 	s.kept.For = max(cmp.Or(m.viewer.MarkedFor, markedFor), 0)

@@ -146,8 +146,8 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 		show(m, r.View)
 	}
 	if r.Theme {
-		m.setTheme()
-		cmds = append(cmds, m.askBackground())
+		setTheme(m)
+		cmds = append(cmds, askBackground(m))
 	}
 	if o := r.Offer; o != nil {
 		if _, free := m.stack.top().(subjected); free || len(m.stack) == 0 {
