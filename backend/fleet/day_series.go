@@ -62,10 +62,21 @@ type Day struct {
 	lines []*dayLine // sorted
 }
 
-// minute is one point: Unix time in minutes, and the sum or level.
+// minute is one point: Unix time in minutes, the sum or level, and the seconds of the first and the last count in it.
 type minute struct {
-	at int64
-	n  float64
+	at       int64
+	n        float64
+	from, to uint8
+}
+
+// join adds another point of the same minute.
+func (m minute) join(p minute, level bool) minute {
+	if m.from, m.to = min(m.from, p.from), max(m.to, p.to); level {
+		m.n = max(m.n, p.n)
+	} else {
+		m.n += p.n
+	}
+	return m
 }
 
 // dayLine is one line. closed only grows at its end and may be shared between Days; the newest minute is apart.
@@ -127,6 +138,31 @@ func (d Day) Parts(l Line, now time.Time, span time.Duration, n int) []backend.V
 		put(p)
 	}
 	put(x.open)
+	return out
+}
+
+// Measured is how long a counted line was read in each of the parts that Parts makes. Counts are so far apart as every says, and each
+// is about the time before it: the first minute and the newest one are rarely whole.
+func (d Day) Measured(l Line, now time.Time, span time.Duration, n int, every time.Duration) []time.Duration {
+	out := make([]time.Duration, n)
+	x := d.find(l)
+	if x == nil || n == 0 || span < time.Minute {
+		return out
+	}
+	first := x.open
+	if len(x.closed) > 0 {
+		first = x.closed[0]
+	}
+	to, minutes := now.Unix()/60+1, int64(span/time.Minute)
+	for at := max(first.at, to-minutes); at <= min(x.open.at, to-1); at++ {
+		whole := time.Minute
+		for _, p := range [2]minute{first, x.open} {
+			if p.at == at && every > 0 {
+				whole = min(whole, time.Duration(p.to-p.from)*time.Second+every)
+			}
+		}
+		out[(at-(to-minutes))*int64(n)/minutes] += whole
+	}
 	return out
 }
 
@@ -201,7 +237,7 @@ func (x *dayLine) with(ps []minute, oldest int64) *dayLine {
 	for _, p := range ps {
 		switch {
 		case p.at == next.open.at:
-			next.open.n = next.join(next.open.n, p.n)
+			next.open = next.open.join(p, x.key.IsLevel())
 		case p.at > next.open.at:
 			next.closed = append(next.closed, next.open)
 			next.open = p
@@ -219,17 +255,10 @@ func (x *dayLine) late(p minute) {
 	i := sort.Search(len(x.closed), func(i int) bool { return x.closed[i].at >= p.at })
 	x.closed = slices.Clone(x.closed)
 	if i < len(x.closed) && x.closed[i].at == p.at {
-		x.closed[i].n = x.join(x.closed[i].n, p.n)
+		x.closed[i] = x.closed[i].join(p, x.key.IsLevel())
 		return
 	}
 	x.closed = slices.Insert(x.closed, i, p)
-}
-
-func (x *dayLine) join(a, b float64) float64 {
-	if x.key.IsLevel() {
-		return max(a, b)
-	}
-	return a + b
 }
 
 // daySeries collects the points that the next Day adds, and keeps the levels up to date.
@@ -244,14 +273,22 @@ func newDaySeries() *daySeries {
 
 // addCounts adds the counts of one reading. now bounds their times: a source's clock may be ahead.
 func (d *daySeries) addCounts(counts []backend.Count, now time.Time) {
-	sums := map[Line]map[int64]float64{}
+	sums := map[Line]map[int64]minute{}
 	var last Line // counts of one metric mostly follow each other, one for each session
-	var sum map[int64]float64
-	of := func(l Line) map[int64]float64 {
+	var sum map[int64]minute
+	of := func(l Line) map[int64]minute {
 		if sums[l] == nil {
-			sums[l] = map[int64]float64{}
+			sums[l] = map[int64]minute{}
 		}
 		return sums[l]
+	}
+	add := func(to map[int64]minute, at int64, n float64) {
+		second := uint8(at % 60) // #nosec G115 -- below 60
+		p := minute{at / 60, n, second, second}
+		if was, known := to[p.at]; known {
+			p = was.join(p, false)
+		}
+		to[p.at] = p
 	}
 	for _, c := range counts {
 		at := c.At
@@ -262,16 +299,16 @@ func (d *daySeries) addCounts(counts []backend.Count, now time.Time) {
 		if l != last || sum == nil {
 			last, sum = l, of(l)
 		}
-		sum[at.Unix()/60] += c.N
+		add(sum, at.Unix(), c.N)
 		if c.Series.Provider != "" && byProvider(c.Series.Name) {
 			l.Provider = c.Series.Provider
-			of(l)[at.Unix()/60] += c.N
+			add(of(l), at.Unix(), c.N)
 		}
 	}
 	for l, by := range sums {
 		ps := make([]minute, 0, len(by))
-		for at, n := range by {
-			ps = append(ps, minute{at, n})
+		for _, p := range by {
+			ps = append(ps, p)
 		}
 		stable.Sort(ps, func(a, b minute) int { return cmp.Compare(a.at, b.at) })
 		d.points[l] = append(d.points[l], ps...)
@@ -306,13 +343,13 @@ func (d *daySeries) addLevels(now time.Time, health []*SourceHealth) {
 		for _, in := range h.Inputs {
 			for _, x := range levels {
 				if l := (Line{Source: h.Key.Source, Name: x.line}); x.input == in {
-					d.points[l] = append(d.points[l], minute{at, float64(max(d.levels[l], 0))})
+					d.points[l] = append(d.points[l], minute{at: at, n: float64(max(d.levels[l], 0))})
 				}
 			}
 		}
 		if h.P95 > 0 {
 			l := Line{Source: h.Key.Source, Name: LineLatency}
-			d.points[l] = append(d.points[l], minute{at, h.P95.Seconds()})
+			d.points[l] = append(d.points[l], minute{at: at, n: h.P95.Seconds()})
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (w *writer) evictionChart(x *views.Eviction, m backend.Metric, span time.Du
 	w.Plot(h, func(cells int) *kit.Plot {
 		p, n := chartOf(span), chartParts(span, cells)
 		p.Title = []kit.Span{{Tone: theme.Strong, Text: title}, dim("  " + spanWord(span) + ", " + countedIn(l, w.f, span))}
-		p.Values, p.Scale = perSecond(w.f.State.Day.Parts(l, w.f.Now, span, n), span), axisRate
+		p.Values, p.Scale = evictedPerSecond(x, l, w.f, span, n), axisRate
 		p.Marked, p.MarkWord = storming(x, w.f, span, n), "storm"
 		return p
 	})
@@ -172,6 +172,22 @@ func perSecond(values []backend.Value[float64], span time.Duration) []backend.Va
 	for i, v := range values {
 		if n, known := v.Get(); known {
 			values[i] = backend.Known(n / part)
+		}
+	}
+	return values
+}
+
+// evictedPerSecond are the rates of a chart. What a counter counted is divided by how long that was: at its beginning and now, a minute
+// is not whole.
+func evictedPerSecond(x *views.Eviction, l fleet.Line, f *views.Frame, span time.Duration, n int) []backend.Value[float64] {
+	values := f.State.Day.Parts(l, f.Now, span, n)
+	if !x.Counter() {
+		return perSecond(values, span)
+	}
+	read := f.State.Day.Measured(l, f.Now, span, n, x.Health.Interval)
+	for i, v := range values {
+		if n, known := v.Get(); known && read[i] > 0 {
+			values[i] = backend.Known(n / read[i].Seconds())
 		}
 	}
 	return values
