@@ -262,6 +262,10 @@ func (r *refMismatch) lists(env *alerts.Env) (out []sandboxes, why backend.Safe)
 			why = backend.Textf("%s lists containers under other ids than references name", backend.Clean(h.Key.Source, 80))
 			continue
 		}
+		if whole := env.State.LastCompleteList(h.Key.Source, backend.KindSandbox); h.Unseen && whole.Before(h.LastOK.Add(-h.Interval)) {
+			why = backend.Textf("%s has no complete list", backend.Clean(h.Key.Source, 80))
+			continue
+		}
 		l := sandboxes{source: h.Key.Source}
 		for b := range env.State.Sandboxes.All() {
 			if b.Key.Source == h.Key.Source && !b.Unlisted {

@@ -41,6 +41,8 @@ func (p *poll) assemble() {
 	}
 	if l.said != "" {
 		p.problem(backend.Key{}, backend.ErrInvalid, s.opt.URL+"/sandboxes", "the list of sandboxes: "+l.said)
+		p.r.Unseen = true
+		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the list of sandboxes is not whole: %s", p.clean(l.said, 200)))
 	}
 	if trouble > 0 {
 		p.r.Unseen = true

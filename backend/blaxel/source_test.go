@@ -40,7 +40,7 @@ func TestACursorThatRepeatsEndsTheListAsNotWhole(t *testing.T) {
 	w := newWorld(t, nil)
 	w.set("/sandboxes", page("again", one("a", "DEPLOYED", day, `,"state":"RUNNING"`)))
 	r := w.poll()
-	if r.Whole(backend.KindSandbox) || !strings.Contains(problems(r), "the platform gave the same cursor twice") || w.requests("/sandboxes?") != 2 {
+	if r.Whole(backend.KindSandbox) || !r.Unseen || !strings.Contains(r.Degraded.String(), "the list of sandboxes is not whole") || !strings.Contains(problems(r), "the platform gave the same cursor twice") || w.requests("/sandboxes?") != 2 {
 		t.Errorf("whole %v, %d requests\n%s", r.Whole(backend.KindSandbox), w.requests("/sandboxes?"), problems(r))
 	}
 }
