@@ -385,6 +385,12 @@ func TestProcessesAreSignalledOnce(t *testing.T) {
 	if done, err := w.do(actions.StopProcess, actions.Params{Process: "other"}); err != nil || !done.Proved || !strings.Contains(done.Text.String(), "stopped, exit code -1") {
 		t.Errorf("stop: %s %v", done.Text, err)
 	}
+	if _, err := w.do(actions.Probe, actions.Params{}); err != nil {
+		t.Fatal(err)
+	}
+	if c := w.look(actions.KillProcess, actions.Params{Process: "other"}); !strings.Contains(c.Why.String(), "process other was over when it was probed: stopped") {
+		t.Errorf("one that the probe saw ended: %s", c.Why)
+	}
 	var changed *actions.ChangedError
 	if _, err := w.carryOut(actions.KillProcess, killOther); !errors.As(err, &changed) || w.asks("/kill") != 0 {
 		t.Errorf("one that is over: %v, %d kills", err, w.asks("/kill"))

@@ -17,9 +17,13 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted s
 	var alive []backend.Safe
 	var choices []actions.Choice
 	var found backend.SandboxProcess
+	var over backend.Safe // what is reported of one of that name that is over
 	if read {
 		for _, p := range x.Processes {
 			if !p.MayRun() {
+				if over.IsEmpty() && wanted != "" && (p.PID.String() == wanted || p.Name.String() == wanted) {
+					over = p.Reported
+				}
 				continue
 			}
 			alive = append(alive, backend.Textf("%s %s", p.PID, p.Name))
@@ -44,6 +48,8 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted s
 	case wanted == "" && len(alive) > 1:
 		c.Why = backend.Textf("%s ran in it: choose one (a command takes --process), of %s", backend.Counted(len(alive), "process", "processes"), some(alive))
 		c.Choices = choices
+	case found.PID.IsEmpty() && !over.IsEmpty():
+		c.Why = backend.Textf("process %s was over when it was probed: %s", backend.Clean(wanted, 80), over)
 	case found.PID.IsEmpty():
 		c.Why = backend.Textf("no process is called so: there are %s", some(alive))
 	case l.verb == actions.StopProcess && found.Reported.String() == sandbox.StatusStopped:

@@ -355,7 +355,8 @@ func span(s string) (time.Duration, bool) {
 		}
 		n = n*10 + int(c-'0')
 	}
-	return time.Duration(n) * unit, unit > 0 && n > 0 && n <= 1e6
+	const most = 200 * 365 * 24 * time.Hour // what is longer does not end, and no time.Duration holds it
+	return time.Duration(n) * unit, unit > 0 && n > 0 && n <= 1e6 && time.Duration(n) <= most/unit
 }
 
 // sessionPreview is how the vendor's SDK names the credentials that it calls sessions: previews of the sandbox's own API.

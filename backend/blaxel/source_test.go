@@ -117,6 +117,7 @@ func TestWhenASandboxExpires(t *testing.T) {
 		{`"ttl":"24h"`, `[]`, `,"expiresIn":3588`, created.Add(24 * time.Hour), "its ttl of 24h from creation"}, // 07:00:12 and 59:48
 		{`"ttl":"24h"`, `[{"type":"ttl-idle","value":"10m"}]`, `,"expiresIn":600`, time.Date(2026, 11, 21, 7, 10, 12, 0, time.UTC), "its policy of 10m without use"},
 		{``, `[{"type":"ttl-idle","value":"10m"}]`, "", time.Time{}, ""},
+		{`"ttl":"1000000w"`, `[]`, "", time.Time{}, ""}, // longer than a time.Duration
 		{`"ttl":"soon"`, `[]`, "", time.Time{}, ""},
 	} {
 		w := newWorld(t, nil)
