@@ -88,7 +88,7 @@ func (v *Viewer) notice(title string) string {
 
 // ring is the terminal's own bell: a sound, a flash or a mark at the tab, as the viewer set it up there. Where another window is used
 // it is a notification too.
-func (m *Model) ring() tea.Cmd {
+func ringBell(m *Model) tea.Cmd {
 	if !m.bell.due(m.frame.Now, m.viewer.Bell, m.frame.State, m.frame.Board) {
 		return nil
 	}

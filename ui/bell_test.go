@@ -81,7 +81,7 @@ func TestTheBellReachesTheTerminal(t *testing.T) {
 		m.Update(changedMsg{})
 		feed.set(state, board)
 		m.refresh()
-		cmd := m.ring()
+		cmd := ringBell(m)
 		if (cmd != nil) != want {
 			t.Errorf("from %q: rings %v", from, cmd != nil)
 		}

@@ -90,7 +90,7 @@ func (m *Model) rests(q views.Question) tea.Cmd {
 	return tea.Tick(restsFor, func(time.Time) tea.Msg { return restedMsg(q) })
 }
 
-func (m *Model) rested(q views.Question) tea.Cmd {
+func takeRested(m *Model, q views.Question) tea.Cmd {
 	if q != m.diagnoser.passing {
 		return nil // the reader went on
 	}

@@ -69,7 +69,7 @@ func (m *Model) refresh() {
 		o.Update(changedMsg{}, &m.frame)
 	}
 	m.dirty = true
-	m.seek()
+	seekFocus(m)
 }
 
 // remember takes what happened, where that is shown, and the names that are hidden.
@@ -77,7 +77,7 @@ func (m *Model) remember() {
 	if h, ok := m.feed.(History); ok && m.screen().History() {
 		m.frame.Events = h.Timeline(recentEvents)
 	}
-	m.hideNames()
+	hideNames(m)
 }
 
 // onTick moves the time on and tells the sources what is on the screen.
@@ -107,8 +107,8 @@ func (m *Model) seen() []backend.Key {
 	})
 }
 
-// seek looks for the id that the viewer asked for at the start.
-func (m *Model) seek() {
+// seekFocus looks for the id that the viewer asked for at the start.
+func seekFocus(m *Model) {
 	if m.focus == "" || m.state == nil {
 		return
 	}

@@ -21,7 +21,7 @@ func (h *hiddenNames) begin(v *Viewer) *names.Set {
 }
 
 // hideNames adds the names of the newest State. What was drawn before is drawn again when there are more.
-func (m *Model) hideNames() {
+func hideNames(m *Model) {
 	if m.names.set == nil {
 		return
 	}

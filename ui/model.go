@@ -146,7 +146,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case changedMsg:
 		m.refresh()
-		return tea.Batch(m.wait(m.pause()), m.diagnose(), m.ring())
+		return tea.Batch(m.wait(m.pause()), m.diagnose(), ringBell(m))
 	case tickMsg:
 		m.onTick()
 		return tea.Batch(tick(m.done), m.diagnose(), lookAtFile(m))
@@ -155,7 +155,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case diagnosedMsg:
 		return m.diagnosed(msg)
 	case restedMsg:
-		return m.rested(views.Question(msg))
+		return takeRested(m, views.Question(msg))
 	case addressed:
 		return m.deliver(msg)
 	case stepMsg:
