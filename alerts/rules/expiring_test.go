@@ -221,6 +221,23 @@ func TestPreviewTokenFires(t *testing.T) {
 	}
 }
 
+// TestPreviewTokenNamesEachAddress: the one that nobody can open leads, the others stand beside it.
+func TestPreviewTokenNamesEachAddress(t *testing.T) {
+	s := beginExpiring(t, func(s *story, b *backend.Sandbox) {
+		opens(9*time.Minute)(s, b)
+		bare := b.Previews[0]
+		bare.Name, bare.Port, bare.Tokens = backend.Text("port-5000"), backend.Known(5000), nil
+		b.Previews = append(b.Previews, bare)
+	})
+	a := s.after(time.Minute).want(tokenRule, alerts.StateFiring)
+	if !strings.Contains(a.Cause.String(), "no token opens") {
+		t.Errorf("the address that ends soon leads: %s", a.Cause)
+	}
+	wantEvidence(t, a, "port 5000, preview port-5000")
+	wantEvidence(t, a, "(no token opens it); port")
+	wantEvidence(t, a, "ends at ")
+}
+
 func TestPreviewTokenDoesNotFire(t *testing.T) {
 	for name, do := range map[string]func(*story, *backend.Sandbox){
 		"a good one":      opens(-time.Hour, time.Hour),

@@ -207,7 +207,39 @@ func (r *previewToken) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	if b.Class.Ended() || b.Class == backend.SandboxRemoving {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	var next time.Time
+	found, next := r.faults(env, b)
+	if len(found) == 0 {
+		if next.IsZero() {
+			return alerts.Verdict{Outcome: alerts.False}
+		}
+		return waitsUntil(next)
+	}
+	s, v := liveOn(env, b)
+	if s == nil {
+		return v
+	}
+	v = r.due(env, b, found[0].says.String(), found[0].says, time.Time{})
+	r.began(env, &v, known, found[0].from)
+	parts := make([]backend.Safe, 0, maxListed)
+	for _, f := range found[:min(len(found), maxListed)] {
+		parts = append(parts, f.told)
+	}
+	if more := len(found) - len(parts); more > 0 {
+		parts = append(parts, backend.Textf("and %d more", more))
+	}
+	v.Session, v.Tenant, v.Detail, v.Recheck = s.Key.ID, s.Tenant, backend.Join(parts, "; "), sooner(recheckOf(env, b.Key), next)
+	return v
+}
+
+// tokenFault is a private address that cannot be opened, or not for long.
+type tokenFault struct {
+	from       alerts.Bounds
+	says, told backend.Safe
+}
+
+// faults are those of a sandbox, first those that cannot be opened now; next is when another one may come.
+func (r *previewToken) faults(env *alerts.Env, b *backend.Sandbox) (found []tokenFault, next time.Time) {
+	var later []tokenFault
 	for _, p := range b.Previews {
 		if p.Control || p.Public.Or(true) || p.TokensAt.IsZero() || over(env, p.Expires) {
 			continue
@@ -217,20 +249,17 @@ func (r *previewToken) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 			next = sooner(next, from.Latest)
 			continue
 		}
-		s, v := liveOn(env, b)
-		if s == nil {
-			return v
+		f := tokenFault{from, says, backend.Textf("%s%s", preview(env, &p), lastToken(env, &p))}
+		if says == tokenEndsSoon {
+			later = append(later, f)
+		} else {
+			found = append(found, f)
 		}
-		v = r.due(env, b, says.String(), says, time.Time{})
-		r.began(env, &v, known, from)
-		v.Session, v.Tenant, v.Detail, v.Recheck = s.Key.ID, s.Tenant, backend.Textf("%s%s", preview(env, &p), lastToken(env, &p)), recheckOf(env, b.Key)
-		return v
 	}
-	if next.IsZero() {
-		return alerts.Verdict{Outcome: alerts.False}
-	}
-	return waitsUntil(next)
+	return append(found, later...), next
 }
+
+var tokenEndsSoon = backend.Text("a session runs on it, and the token of its private address ends soon")
 
 // lastToken says when the token of an address ends that ends last.
 func lastToken(env *alerts.Env, p *backend.Preview) backend.Safe {
@@ -242,12 +271,14 @@ func lastToken(env *alerts.Env, p *backend.Preview) backend.Safe {
 		}
 	}
 	switch {
+	case len(p.Tokens) == 0:
+		return backend.Text(" (no token opens it)")
 	case last.IsZero():
 		return backend.Safe{}
 	case env.Now.Before(env.Ours(last)):
-		return backend.Textf("; token %s ends at %s", name, env.Clock(env.Ours(last)))
+		return backend.Textf(" (token %s ends at %s)", name, env.Clock(env.Ours(last)))
 	}
-	return backend.Textf("; token %s ended at %s", name, env.Clock(env.Ours(last)))
+	return backend.Textf(" (token %s ended at %s)", name, env.Clock(env.Ours(last)))
 }
 
 // token is what is wrong with the tokens of a private address, and between which times it began; empty: nothing is, as far as is known.
@@ -269,7 +300,7 @@ func (r *previewToken) token(env *alerts.Env, p *backend.Preview) (from alerts.B
 	if !env.Now.Before(last) {
 		return alerts.Bounds{Latest: last}, backend.Text("a session runs on it, and each token of its private address has ended")
 	}
-	return alerts.Bounds{Latest: latestOf(last.Add(-r.before), made)}, backend.Text("a session runs on it, and the token of its private address ends soon")
+	return alerts.Bounds{Latest: latestOf(last.Add(-r.before), made)}, tokenEndsSoon
 }
 
 // Evidence is each address.
