@@ -2,6 +2,7 @@ package backend
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -42,6 +43,19 @@ const (
 // Read reports whether a part could be read.
 func (x *Inside) Read(part Literal) bool {
 	return !slices.Contains(x.Unread, Text(part))
+}
+
+// OwnedBy says to whom the entries of the root belong, which can explain that another user is denied a permission; empty: not known.
+func (x *Inside) OwnedBy() Safe {
+	if len(x.Owners) == 0 {
+		return Safe{}
+	}
+	return Textf("what is in %s belongs to %s: another user may not change it, and what is written through the platform belongs to root", x.Root, Join(x.Owners, " and "))
+}
+
+// Denied reports whether a text says that a permission was denied.
+func Denied(texts ...Safe) bool {
+	return slices.ContainsFunc(texts, func(t Safe) bool { return strings.Contains(strings.ToLower(t.String()), "permission denied") })
 }
 
 // Bounds of what a probe keeps.

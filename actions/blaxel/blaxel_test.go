@@ -3,7 +3,6 @@ package blaxel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -228,61 +227,6 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 		in := on(done, backend.PlaneControl).Inside
 		if v.Outcome != x.outcome || v.Kind != x.kind || in == nil || in.AgentSees.IsKnown() == x.ours || in.AgentSees.Or(false) || in.Answered || len(in.Unread) != 3 || (err == nil) != (x.outcome == backend.OutcomeFailed) || w.asks("/sbx/") != 1 || strings.Contains(v.What.String(), "60s") {
 			t.Errorf("%s: %+v %+v %v, asked %d times", name, v, in, err, w.asks("/sbx/"))
-		}
-	}
-}
-
-// TestAKilledProcessIsReadAgain: the list has no end of it yet; where the second reading has none either, that is not called running.
-func TestAKilledProcessIsReadAgain(t *testing.T) {
-	const row = `{"pid":"40","name":"proc-40","command":"sleep 9","status":"killed","startedAt":"Sat, 21 Nov 2026 12:00:00 GMT","completedAt":%s}`
-	for end, want := range map[string]backend.WorkClass{`"Sat, 21 Nov 2026 12:01:00 GMT"`: backend.WorkCancelled, `""`: backend.WorkUnknown} {
-		w := newWorld(t)
-		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
-			switch at := r.URL.EscapedPath(); {
-			case r.Method == http.MethodGet && strings.HasSuffix(at, "/process"):
-				_, _ = fmt.Fprintf(out, "["+row+"]", `""`)
-			case r.Method == http.MethodGet && strings.HasSuffix(at, "/process/40"):
-				_, _ = fmt.Fprintf(out, row, end)
-			default:
-				return false
-			}
-			return true
-		}
-		_, _ = w.do(actions.Probe, actions.Params{})
-		in, _ := w.sandbox.Inside()
-		if in == nil || len(in.Processes) != 1 || in.Processes[0].Class != want || in.Processes[0].EndedAt.IsZero() != (want == backend.WorkUnknown) || w.asks("/process/40") != 1 {
-			t.Errorf("end %s: %+v, asked %v", end, in, w.asked)
-		}
-	}
-}
-
-// TestAPartThatIsNotReadHasItsReason: what a probe could not read inside is named, each with what came instead.
-func TestAPartThatIsNotReadHasItsReason(t *testing.T) {
-	w := newWorld(t)
-	w.answer = func(out http.ResponseWriter, r *http.Request) bool {
-		switch at := r.URL.EscapedPath(); {
-		case r.Method == http.MethodGet && strings.HasSuffix(at, "/process"):
-			_, _ = out.Write([]byte(`{"pid":"4`))
-		case strings.HasSuffix(at, "%2Ftmp"):
-			_, _ = out.Write([]byte(`{"path":7,"files":"none"}`))
-		case strings.HasSuffix(at, "/drives/mount"):
-			out.WriteHeader(500)
-			_, _ = out.Write([]byte(`{"error":"no table"}`))
-		default:
-			return false
-		}
-		return true
-	}
-	if done, _ := w.do(actions.Probe, actions.Params{}); on(done, backend.PlaneExec).Outcome != backend.OutcomeOK {
-		t.Errorf("%+v", done)
-	}
-	in, _ := w.sandbox.Inside()
-	if in == nil || text(in.Unread) != "processes; archives; mounts" || len(in.UnreadWhy) != 3 {
-		t.Fatalf("%+v", in)
-	}
-	for i, want := range []string{"the answer cannot be read: ", "the answer holds no list", "answered 500 Internal Server Error: no table"} {
-		if !strings.Contains(in.UnreadWhy[i].String(), want) {
-			t.Errorf("%s: %s", in.Unread[i], in.UnreadWhy[i])
 		}
 	}
 }

@@ -55,6 +55,7 @@ func (c *client) probe(ctx context.Context, t actions.Target) (actions.Done, err
 	}
 	x.exec(ctx, &top)
 	x.list(ctx, &top)
+	x.owned()
 	x.inside(ctx)
 	return actions.Concluded(x.found)
 }
@@ -263,6 +264,18 @@ func (x *examination) owners(d *sandbox.Directory) {
 		}
 	}
 	stable.Sort(x.seen.Owners, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// owned explains a permission that was denied by whom the files of the root belong to.
+func (x *examination) owned() {
+	x.seen.Root = x.c.clean(x.root, 200)
+	by := x.seen.OwnedBy()
+	for i := range x.found {
+		v := &x.found[i]
+		if v.Outcome != backend.OutcomeOK && !by.IsEmpty() && backend.Denied(v.What, backend.Join(v.Evidence, " ")) {
+			v.What = backend.Textf("%s; %s", v.What, by)
+		}
+	}
 }
 
 // largestRead is how large a file may be that a probe reads.

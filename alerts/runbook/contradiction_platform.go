@@ -379,7 +379,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.dont("Don't count on the newest snapshot: it may be older.")
 		d.do("Rescue the files first: sandglass rescue %s. It wakes the sandbox.", name)
 		d.do("A save: let the agent save again. A restore adds files and never removes any: restore into a new sandbox to be sure.")
-		d.do("Remove the archive by hand then. Probe again: sandglass probe %s", name)
+		d.do("Remove an archive that is left by hand then. Probe again: sandglass probe %s", name)
 	case d.is("package"):
 		d.NoReset = backend.Safe{}
 		d.conclude("Its agent lacks a package for its sandboxes: %s.", d.fact("package"))

@@ -101,6 +101,9 @@ func (w *writer) agentErrors(b *backend.Sandbox) {
 	}
 	w.Head("Errors of its agent in the last hour")
 	w.sdkErrors(all)
+	if x, read := b.Inside(); read && slices.ContainsFunc(all, func(e fleet.SDKError) bool { return backend.Denied(e.Newest) }) {
+		w.text("owners", x.OwnedBy())
+	}
 }
 
 // stillNamed writes which saved states name a sandbox that is gone, and the alerts about them.

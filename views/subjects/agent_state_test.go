@@ -50,6 +50,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		Agent: &backend.AgentState{Root: safe("/workspace"), RootDefault: true, Snapshot: safe("local"), Region: safe("us-pdx-1"), Ports: []int{3000}, PortsPublic: backend.Known(false), PortTTL: backend.Known(3600.0),
 			PauseOnExit: backend.Known(true), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
 			Timeouts: []backend.AgentTimeout{{Name: safe("exec_timeout_s"), Seconds: 900, Default: 300, Saved: true}, {Name: safe("fast_op_s"), Seconds: 30, Default: 30}}}}
+	ref.Agent.Drives = []backend.Safe{safe("/data"), safe("/srv")}
 	preview := func(name, address string, port int) backend.Preview {
 		return backend.Preview{Name: safe(name), Port: backend.Known(port), Public: backend.Known(false), URL: safe(address), Control: port == 443}
 	}
@@ -57,17 +58,20 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		CreatedAt: backend.Known(noon.Add(-2 * time.Hour)), Class: backend.SandboxRunning, Reported: safe("DEPLOYED RUNNING"), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
 		CloudFacts: backend.CloudFacts{Region: safe("eu-lon-1"), PreviewsAt: noon, Previews: []backend.Preview{preview("port-3000", "https://a.preview.bl.run/app", 3000),
 			preview("mine", "http://b.preview.bl.run:8081", 4000), preview("session-1", "https://c.preview.bl.run", 443)}}}
+	box = box.WithObserved([]backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, At: noon,
+		Inside: &backend.Inside{At: noon, Root: safe("/workspace"), Answered: true, Mounts: []backend.Safe{safe("/srv")}, Owners: []backend.Safe{safe("node"), safe("root")}}}})
 	st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}}, {Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}},
 		{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: noon, Refs: []*backend.Ref{ref}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}},
 		{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Sandboxes: []*backend.Sandbox{box}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}},
 		{Source: "log", Config: &backend.SourceConfig{Kind: "logs", Interval: time.Minute}}, {Source: "log", Reading: &backend.Reading{Source: "log", Kind: "logs", At: noon, Counts: []backend.Count{
-			{Series: backend.Series{Source: "log", Name: backend.MetricSDKExec, Session: backend.MustID("s1")}, At: noon.Add(-time.Minute), N: 2, Sample: safe("ExecTimeoutError")},
+			{Series: backend.Series{Source: "log", Name: backend.MetricSDKExec, Session: backend.MustID("s1")}, At: noon.Add(-time.Minute), N: 2, Sample: safe("ExecTimeoutError: sh: permission denied")},
 			{Series: backend.Series{Source: "log", Name: backend.MetricPersistFailed, Session: backend.MustID("s1")}, At: noon.Add(-time.Minute), N: 1, Sample: safe("tar: no room (phase: tar)")},
 			{Series: backend.Series{Source: "log", Name: backend.MetricSDKExec, Session: backend.MustID("s2")}, At: noon, N: 9, Sample: safe("another session")}}}}}, backend.Instant{Wall: noon})
 	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	doc, _ := Doc(box.Key, f)
 	page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
-	for _, want := range []string{"commands 2 lines, the newest at 11:59:00Z: ExecTimeoutError it waited 15m, by its saved state or the default, and saw it as final", "saves 1 line, the newest at 11:59:00Z: tar: no room (phase: tar) its SDK does not try again after tar failed",
+	for _, want := range []string{"commands 2 lines, the newest at 11:59:00Z: ExecTimeoutError: sh: permission denied it waited 15m, by its saved state or the default, and saw it as final", "saves 1 line, the newest at 11:59:00Z: tar: no room (phase: tar) its SDK does not try again after tar failed",
+		"owners what is in /workspace belongs to node and root: another user may not change it", "not mounted /data the saved state declares it",
 		"terminals need address: missing the saved state does not name it", "WebSocket library: cannot tell", "Commands do not need them",
 		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",
 		"exposed ports 3000", "pause on exit yes", "exec_timeout_s 900 s changed: the default is 300 s", "fast_op_s 30 s the default",

@@ -78,6 +78,9 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 	for i, m := range x.Mounts {
 		w.Field(label(i+1, "drives at"), normal(m.String()))
 	}
+	for i, m := range w.f.State.DrivesLost(b, x) {
+		w.Field(label(i+1, "not mounted"), kit.Span{Tone: theme.Warn, Text: m.String()}, dim("  the saved state declares it"))
+	}
 	for i, u := range x.Owners {
 		w.Field(label(i+1, "files belong to"), normal(u.String()))
 	}
