@@ -86,7 +86,7 @@ func (v *Viewer) notice(title string) string {
 	return ""
 }
 
-// ring is the terminal's own bell: a sound, a flash or a mark at the tab, as the viewer set it up there. Where another window is used
+// ringBell is the terminal's own bell: a sound, a flash or a mark at the tab, as the viewer set it up there. Where another window is used
 // it is a notification too.
 func ringBell(m *Model) tea.Cmd {
 	if !m.bell.due(m.frame.Now, m.viewer.Bell, m.frame.State, m.frame.Board) {
