@@ -98,10 +98,16 @@ func makeRoot(wanted string) (string, error) {
 		return makeWanted(wanted)
 	}
 	for _, base := range tempBases() {
-		if len(socketPath(filepath.Join(base, dirPrefix+"1234567890"))) > maxSocketPath {
+		longest := filepath.Join(base, dirPrefix+"1234567890")
+		if len(socketPath(longest)) > maxSocketPath {
 			continue
 		}
 		dir, err := os.MkdirTemp(base, dirPrefix)
+		for err == nil && len(dir) < len(longest) { // of one length, so that screens which name it wrap alike each time
+			if err = os.Remove(dir); err == nil {
+				dir, err = os.MkdirTemp(base, dirPrefix)
+			}
+		}
 		if err != nil {
 			return "", fmt.Errorf("demo: make directory: %w", err)
 		}
