@@ -39,22 +39,6 @@ func SandboxOfSession(session string) (ID, bool) {
 	return id, is && err == nil
 }
 
-// rootChange is a command that removes, moves or replaces a directory.
-var rootChange = regexp.MustCompile(`(?:^|[;&|({\s"'])(?:rm|rmdir|mv|ln|unlink)\s[^;&|\n]*?(/[^\s;&|'")}]+)(?:$|[\s;&|'")}])(?:\s*(/[^\s;&|'")}]+))?`)
-
-// ChangesRoot reports whether a command removes, moves or replaces the directory root itself, not what is below it.
-func ChangesRoot(command, root string) bool {
-	root = strings.TrimRight(root, "/")
-	for _, m := range rootChange.FindAllStringSubmatch(command, 32) {
-		for _, path := range m[1:] {
-			if strings.TrimRight(path, "/") == root {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // RootIsLink begins what a probe says of a working directory that is a link to a directory.
 const RootIsLink = Literal("/workspace is a link to ")
 

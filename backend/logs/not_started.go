@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -87,7 +88,7 @@ var (
 	// commandDir is the directory in which a line says that a command ran.
 	commandDir  = regexp.MustCompile(`(?:^|[^\\\w])"?(?:cwd|workdir|workDir|workingDirectory|working_directory|working_dir)"?\s*[:=]\s*"?(/[^"\s,}]*)`)
 	commandHead = []byte("Failed to execute command '")
-	exitCode    = regexp.MustCompile(`(?:^|[^\\])"?\bexit_?[cC]ode"?\s*[:=]\s*"?-?\d`)
+	exitCode    = regexp.MustCompile(`(?:^|[^\\])"?\bexit_?[cC]ode"?\s*[:=]\s*"?(-?\d+)`)
 )
 
 // gather puts the message of a command with several lines together: at its end r is the whole, with the time and the fields of
@@ -145,11 +146,18 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 	if !bytes.HasPrefix(r.session, []byte(backend.SessionPrefix)) || r.part.continues {
 		return
 	}
+	ended := exitCode.FindSubmatch(data)
 	if len(r.command) > 0 && backend.ChangesRoot(string(r.command), workRoot) {
 		x := a.commands.session(string(r.session))
-		x.changedAt, x.changed = at, a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)
+		said := a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)
+		switch failed := ended != nil && strings.Trim(string(ended[1]), "0") != ""; {
+		case !failed:
+			x.changedAt, x.changed = at, said
+		case x.changed == said: // the line of its beginning came before
+			x.changedAt, x.changed = time.Time{}, backend.Safe{}
+		}
 	}
-	if !exitCode.Match(data) || elsewhere(data) {
+	if ended == nil || elsewhere(data) {
 		return
 	}
 	x := a.commands.session(string(r.session))

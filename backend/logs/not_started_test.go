@@ -80,6 +80,33 @@ func TestTheOnsetOfCommandsThatCannotBegin(t *testing.T) {
 	}
 }
 
+// TestAChangeThatFailedOrIsOnlySaidIsNone: a removal whose line has another exit code than 0, at once or on a later line, and a command
+// that only speaks of one, are not what changed the working directory.
+func TestAChangeThatFailedOrIsOnlySaidIsNone(t *testing.T) {
+	t.Parallel()
+	line := func(at, command, rest string) string {
+		return `{"time":"2026-01-01T12:00:` + at + `Z","level":"info","msg":"exec","sessionId":"sandbox-demo","command":"` + command + `"` + rest + `}`
+	}
+	const bad = `{"time":"2026-01-01T12:00:30Z","level":"error","msg":"Failed to execute command 'ls' in session 'sandbox-demo': Unknown Error, TODO"}`
+	for name, x := range map[string]struct {
+		lines []string
+		want  bool
+	}{
+		"it failed":         {[]string{line("10", "rm -rf /workspace", `,"exitCode":1`)}, false},
+		"it failed later":   {[]string{line("10", "rm -rf /workspace", ``), line("11", "rm -rf /workspace", `,"exitCode":126`)}, false},
+		"quoted":            {[]string{line("10", `echo \"rm -rf /workspace\"`, `,"exitCode":0`)}, false},
+		"a commit":          {[]string{line("10", `git commit -m 'rm -rf /workspace'`, `,"exitCode":0`)}, false},
+		"it did not fail":   {[]string{line("10", "cd / && rm -rf workspace", `,"exitCode":0`)}, true},
+		"its end is untold": {[]string{line("10", "rm -rf /workspace", ``)}, true},
+		"the second line":   {[]string{line("10", `ls\nrm -rf /workspace`, `,"exitCode":0`)}, true},
+	} {
+		_, r := lines(t, nil, append(x.lines, bad)...)
+		if len(r.Reports) != 1 || r.Reports[0].Changed.IsEmpty() == x.want {
+			t.Errorf("%s: %+v", name, r.Reports)
+		}
+	}
+}
+
 // TestACommandThatRanElsewhereEndsNothing: one with another working directory neither ends the failure nor bounds its onset; one
 // below the working directory does both.
 func TestACommandThatRanElsewhereEndsNothing(t *testing.T) {
