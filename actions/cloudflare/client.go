@@ -147,6 +147,7 @@ type answer struct {
 	ran     bridge.Ran
 	asked   time.Duration // how long the server asks to wait
 	took    time.Duration
+	late    bool // it was waited for until its time was over; false: what came ended before, or the connection broke
 }
 
 // send sends a call, once.
@@ -156,10 +157,11 @@ func (c *client) send(ctx context.Context, call bridge.Call, within time.Duratio
 	began := c.factory.now()
 	r, err := c.actor.Send(ctx, wire.Order{Method: call.Method, URL: strings.TrimRight(c.factory.base, "/") + call.Path, Header: call.Header, Body: call.Body})
 	took := c.factory.now().Sub(began)
+	late := took >= commandWithin || errors.Is(ctx.Err(), context.DeadlineExceeded)
 	if err != nil {
-		return answer{took: took}, err
+		return answer{took: took, late: late}, err
 	}
-	a := answer{status: r.Status, body: r.Body, asked: r.RetryAfter, took: took}
+	a := answer{status: r.Status, body: r.Body, asked: r.RetryAfter, took: took, late: late}
 	if r.Status < 200 || r.Status > 299 {
 		p := bridge.ReadProblem(r.Status, r.Body)
 		a.problem = &p

@@ -223,7 +223,7 @@ func TestSilenceIsAFault(t *testing.T) {
 		kind       backend.FailureKind
 	}{
 		"it runs":               {runs: runsYes, outcome: backend.OutcomeFailed, kind: backend.FailServerFrozen, want: "its control server answers nothing: neither"},
-		"it may not run":        {runs: runsUnknown, outcome: backend.OutcomeFailed, kind: backend.FailServerFrozen, want: "or its container does not start"},
+		"it may not run":        {runs: runsUnknown, outcome: backend.OutcomeFailed, kind: backend.FailExecTimeout, want: "or its container does not start"},
 		"a plain command fails": {runs: runsUnknown, plain: true, outcome: backend.OutcomeFailed, want: "commands without a session do not begin"},
 		"the bridge is silent":  {runs: runsYes, deaf: true, outcome: backend.OutcomeUnknown, kind: backend.FailExecTimeout, want: "nothing is known of the sandbox"},
 	} {

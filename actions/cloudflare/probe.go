@@ -111,6 +111,8 @@ func (x *examination) way(name backend.Literal, a *answer, err error) backend.Sa
 		return backend.Textf("%s: no answer: %s", backend.Text(name), x.c.clean(err.Error(), 160))
 	case a.problem != nil:
 		return backend.Textf("%s: did not begin: %s", backend.Text(name), x.c.clean(a.problem.Text, 200))
+	case !a.ran.Exit.IsKnown() && !a.late:
+		return backend.Textf("%s: what was answered does not tell whether it began or ended", backend.Text(name))
 	case !a.ran.Exit.IsKnown() && !a.ran.Began():
 		return backend.Textf("%s: no end within %s", backend.Text(name), backend.Age(a.took))
 	case !a.ran.OK():
@@ -166,10 +168,12 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 			v.Outcome, v.Kind, v.What = backend.OutcomeUnknown, backend.FailExecTimeout, backend.Text("no command was answered, and now the bridge itself does not answer: nothing is known of the sandbox")
 		case plainErr == nil && plain.problem != nil: // that much was seen
 			v.What = backend.Text("commands without a session do not begin, and those in a new session were not answered, twice: which fault it is was not seen")
+		case !plain.late || !pwd.late || !again.late: // a lost answer is no silence
+			v.Outcome, v.What = backend.OutcomeUnknown, backend.Text("what came back is no answer of the bridge, or broke off: it proved nothing of the sandbox. Look at what stands between, then probe it again")
 		case x.runs:
 			v.Kind, v.What = backend.FailServerFrozen, backend.Text("its control server answers nothing: neither a plain command nor one in a new session ended, twice")
 		default:
-			v.Kind, v.What = backend.FailServerFrozen, backend.Text("its control server answers nothing, or its container does not start, which nothing here shows: neither a plain command nor one in a new session ended, twice")
+			v.Kind, v.What = backend.FailExecTimeout, backend.Text("its control server answers nothing, or its container does not start, which nothing here shows: neither a plain command nor one in a new session ended, twice")
 		}
 	case pwd.problem != nil:
 		v.What = backend.Textf("commands begin neither without a session nor in a new one: %s", x.c.clean(pwd.problem.Text, 200))

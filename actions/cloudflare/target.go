@@ -64,6 +64,12 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox) {
 	if b.Class == backend.SandboxRunning && b.NamedBy != backend.NamedByRef {
 		runs = runsYes
 	}
+	for _, x := range b.Labels {
+		if x.Name == backend.Text(bridge.RoutesSay) {
+			runs = runsUnknown
+			c.Notes = append(c.Notes, backend.Textf("the operator routes say %s and the account says %s: one of them is old", x.Value, b.Reported))
+		}
+	}
 	c.Identity = []actions.Fact{{Name: factBridge, Value: b.BridgeID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRuns, Value: runs}}
 	if c.Why.IsEmpty() {
 		c.Why = l.unfit(b)
@@ -125,6 +131,8 @@ func unrepairable(exec backend.Verdict) backend.Safe {
 		return backend.Text("the directory of its control server was removed: making /workspace again does not help. Destroy it, and give its image another WORKDIR or a newer SDK")
 	case exec.Kind == backend.FailServerFrozen:
 		return backend.Text("its control server does not answer: no repair gets through; destroy it")
+	case exec.Kind == backend.FailExecTimeout && exec.Outcome == backend.OutcomeFailed:
+		return backend.Text("no command in it ended: no repair gets through. See whether its container runs, then probe it again")
 	case exec.Kind == backend.FailWorkDirNoDir:
 		return backend.Text("something else is where /workspace should be: a repair removes nothing but a link to nothing")
 	case exec.Outcome == backend.OutcomeOK:

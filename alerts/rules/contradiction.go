@@ -414,6 +414,10 @@ func fault(b *backend.Sandbox, f *failedPlane) backend.Safe {
 	switch {
 	case isSignal(f.Plane), f.Kind == backend.FailFilesystemMissing && onPlatform(b) && !f.What.IsEmpty():
 		return f.What
+	case onWorkers(b) && f.Kind == backend.FailServerFrozen: // no process of it was looked at
+		return backend.Text("its control server answers nothing")
+	case onWorkers(b) && f.Kind == backend.FailExecTimeout:
+		return backend.Text("no command in it ended: its control server hangs, or its container does not start")
 	case f.Plane == backend.PlaneExec && f.Kind == backend.FailControl5xx:
 		return backend.Text("a command in it was refused with a server error")
 	case !known && f.What.IsEmpty():

@@ -357,3 +357,25 @@ func TestAWorkingDirectoryThatCannotBeListedIsANote(t *testing.T) {
 		}
 	}
 }
+
+// TestSilenceOfAWorkersSandboxIsNoFrozenProcess: of a probe that nothing answered the alert says what the probe did, and no more: it
+// waits for a second one where nothing showed that the sandbox runs.
+func TestSilenceOfAWorkersSandboxIsNoFrozenProcess(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[backend.FailureKind]struct {
+		state alerts.AlertState
+		cause string
+	}{
+		backend.FailServerFrozen: {alerts.StateFiring, "reported running, but its control server answers nothing"},
+		backend.FailExecTimeout:  {alerts.StatePending, "reported running, but no command in it ended: its control server hangs, or its container does not start"},
+	} {
+		s := beginWorkers(t)
+		s.workersBox(func(b *backend.Sandbox) {
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: kind, At: s.wall, What: backend.Text("nothing ended")}})
+		})
+		all := s.look().alerts(contradictionRule)
+		if len(all) != 1 || all[0].State != c.state || all[0].Cause.String() != c.cause {
+			t.Errorf("%s: %d alerts: %+v", kind, len(all), all)
+		}
+	}
+}

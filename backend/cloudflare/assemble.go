@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sandglass/backend"
+	"sandglass/backend/cloudflare/bridge"
 	"sandglass/internal/stable"
 )
 
@@ -124,6 +125,12 @@ func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 			out.Labels = append(slices.Clone(out.Labels), backend.Field{Name: backend.Text("instance name"), Value: out.Name})
 		}
 		out.Name = out.BridgeID.Safe()
+	}
+	if w := p.s.bridge; w != nil && out.Class == backend.SandboxRunning {
+		x := w.boxes[out.BridgeID.Raw()]
+		if runs, known := x.Runs(); known && !runs {
+			out.Labels = append(slices.Clone(out.Labels), backend.Field{Name: backend.Text(bridge.RoutesSay), Value: p.clean(x.State, maxWord)})
+		}
 	}
 	out.Application = b.app.name
 	out.Image = cmp.Or(out.Image, b.app.image)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sandglass/backend"
+	"sandglass/backend/cloudflare/bridge"
 )
 
 const (
@@ -66,6 +67,19 @@ func TestOperatorRoutesJoinSandboxesAndInstances(t *testing.T) {
 	for _, x := range r.Sandboxes {
 		if x.Key.ID.Raw() == runs {
 			t.Error("the joined instance is listed twice")
+		}
+	}
+}
+
+// TestRoutesThatDisagreeAreShown: the account's word is what counts, and that of the routes stands beside it only where it says otherwise.
+func TestRoutesThatDisagreeAreShown(t *testing.T) {
+	for state, want := range map[string]bool{"healthy": false, "stopped": true, "another": false} {
+		w := withBridge(t, func(o *Options) { o.OpsPrefix = "/ops" })
+		w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","instance":"`+runs+`","class":"Agent","state":"`+state+`"}]}`))
+		b := sandboxOf(t, w.poll(), boxA)
+		is := slices.ContainsFunc(b.Labels, func(f backend.Field) bool { return f.Name.String() == bridge.RoutesSay && f.Value.String() == state })
+		if b.Class != backend.SandboxRunning || is != want {
+			t.Errorf("%s: %s %v", state, b.Class, b.Labels)
 		}
 	}
 }

@@ -58,6 +58,8 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 var effects = [...]struct{ phrase, effect string }{
 	{"but its container ", "nothing runs in %s"}, {"but it is gone", "nothing runs in %s"}, {"exec fails", "commands in %s fail"},
 	{"a command in it was refused", "commands in %s fail"}, {"main process is frozen", "the main process of %s does nothing; commands there may hang"},
+	{"control server answers nothing", "the control server of %s answers nothing; commands there may hang"},
+	{"no command in it ended", "commands in %s do not end or do not begin"},
 	{"its mount is gone", "the working directory of %s has none of the files of its mount"},
 	{"its working directory", "commands in the working directory of %s fail"}, {"directory mounted there", "commands in the working directory of %s fail"},
 	{"a command in it did not end", "commands in %s do not end or do not begin"}, {"its commands stay queued", "commands in %s do not end or do not begin"},
@@ -92,6 +94,8 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 	switch {
 	case is(backend.FailGone):
 		return "nothing runs in " + in + ": it is gone"
+	case is(backend.FailServerFrozen) && b.Provider.String() == "cloudflare":
+		return "the control server of " + in + " answers nothing; commands there may hang"
 	case is(backend.FailServerFrozen) && one:
 		return "its main process does nothing; commands in it may hang"
 	case is(backend.FailServerFrozen):
