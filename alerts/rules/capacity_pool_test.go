@@ -81,11 +81,12 @@ func TestARefusedCommandIsToldAsShortage(t *testing.T) {
 	t.Parallel()
 	s := begin(t, capacityRule)
 	s.source("cf", backend.InputContainers, backend.InputCapacity)
+	said := backend.Literal("the bridge answered 503: Instance limit reached (3/3)")
 	refuse := func(kind backend.FailureKind) {
 		k := backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("demo")}
 		b := &backend.Sandbox{Meta: backend.Meta{Key: k, ReadAt: s.wall}, IsSandbox: true, Name: backend.Text("demo"), Provider: backend.Text("cloudflare"), Class: backend.SandboxUnknown}
 		b.BridgeID = k.ID
-		s.sandboxes[k] = b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: kind, At: s.wall, What: backend.Text("the bridge answered 503: Instance limit reached (3/3)")}})
+		s.sandboxes[k] = b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: kind, At: s.wall, What: backend.Text(said)}})
 		s.delta.Changed = append(s.delta.Changed, k)
 	}
 	s.runsOf(func(*backend.Pool) {})
@@ -97,6 +98,12 @@ func TestARefusedCommandIsToldAsShortage(t *testing.T) {
 		t.Errorf("%s since %v: %s", a.Severity, a.Bounds.Latest, a.Cause)
 	}
 	wantEvidence(t, a, "a command in demo was refused: the bridge answered 503: Instance limit reached (3/3)")
+	s.after(11 * time.Minute).quiet(capacityRule)
+	said = "the bridge answered 503: There is no container instance; the platform has no container to give now: that is not your limit; wait"
+	refuse(backend.FailThrottled)
+	if a = s.after(10*time.Second).want(capacityRule, alerts.StateFiring); a.Cause.String() != "the platform of cf has no container to give now: that is not your limit" {
+		t.Errorf("%s", a.Cause)
+	}
 	s.after(11 * time.Minute).quiet(capacityRule)
 	s.runsOf(func(x *backend.Pool) { x.Used = backend.Known(10) })
 	refuse(backend.FailThrottled)

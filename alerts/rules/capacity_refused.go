@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -43,6 +44,9 @@ func (r *capacity) alone(env *alerts.Env, x *refusedCommand) alerts.Found {
 	source := x.box.Key.Source
 	v := alerts.Verdict{Outcome: alerts.True, Source: source, Runbook: "7", Provider: x.box.Provider, Confirmed: env.Ours(x.v.At), Severity: worse(r.meta.Severity),
 		Cause: backend.Textf("%s has no instance left for a command", backend.Clean(source, 60)), Fingerprint: alerts.Fingerprint("command refused"), Evidence: []alerts.Evidence{x.said()}}
+	if strings.Contains(x.v.What.String(), "not your limit") { // as the action told it
+		v.Cause = backend.Textf("the platform of %s has no container to give now: that is not your limit", backend.Clean(source, 60))
+	}
 	v.Detail = v.Cause
 	return alerts.Found{Key: backend.Key{Kind: backend.KindSource, Source: source, ID: backend.MustID(source + "/commands")}, Verdict: v}
 }
