@@ -307,6 +307,8 @@ func (s *subjectView) unhealthy() Check {
 		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
 			health, read := b.Health.Get()
 			switch {
+			case s.ofWorkers() && !read:
+				return CannotTell, backend.Text("tells of no health check")
 			case b.Health.IsNotApplicable():
 				return RuledOut, backend.Text("has no health check")
 			case b.Class != backend.SandboxRunning:

@@ -11,6 +11,16 @@ func (s *subjectView) adviseWorkersContainer(d *Diagnosis, led string, b *backen
 	if !s.ofWorkers() {
 		return
 	}
+	for i := range d.Checks { // no engine is to be asked
+		c := &d.Checks[i]
+		switch {
+		case c.WouldTell.IsEmpty(), c.Name == AlertCheck:
+		case c.Name == "memory":
+			c.WouldTell = backend.Text("its memory in the platform's analytics")
+		case strings.Contains(c.WouldTell.String(), "engine"), c.Name == "unhealthy", strings.Contains(c.WouldTell.String(), "restart count"):
+			c.WouldTell = backend.Text("its state and log at the platform")
+		}
+	}
 	log := backend.Text("Read its log: wrangler tail, or the logs of its application in Cloudflare's dashboard.")
 	switch led {
 	case "ended", "memory", "near":

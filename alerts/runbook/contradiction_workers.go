@@ -27,7 +27,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 		probe = backend.Textf("a probe: sandglass probe %s", called(s.sandboxes[0]))
 	}
 	for i := range told {
-		if !told[i].WouldTell.IsEmpty() { // nothing else looks into them
+		if !told[i].WouldTell.IsEmpty() && told[i].WouldTell.String() != string(applicationTells) { // nothing else looks into them
 			told[i].WouldTell = probe
 		}
 	}
@@ -40,9 +40,11 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	return d
 }
 
+// applicationTells is what shows that the directory of a control server is gone, where a probe does not.
+const applicationTells backend.Literal = "errors of its application: " + backend.MarkNotStarted + " in file calls too"
+
 // exclude rules out what a probe excluded that found out what stands in the place of the working directory: a new session answered
-// it, without the error of a control server whose directory is gone. Commands of a probe begin also where that directory is gone and
-// those of an agent do not.
+// it. Commands of a new session begin also where the directory of the control server is gone and those of an agent do not.
 func (s *subjectView) exclude(told []Check) {
 	var found *Check
 	for i := range told {
@@ -58,9 +60,9 @@ func (s *subjectView) exclude(told []Check) {
 		switch {
 		case c.Mark == RuledOut && c.At.Before(changed):
 			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("what was observed is older than the command that changed its working directory"), backend.Text("a probe")
-		case c.Name == "server-dir" && c.Mark == RuledOut && s.saysAgent() != nil:
-			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("a probe's commands begin also where it is gone"), backend.Text("a probe")
-		case found != nil && c.Mark == CannotTell && slices.Contains([]string{"server-dir", "dangling", "missing", "occupied", "frozen"}, c.Name):
+		case c.Name == "server-dir" && (c.Mark == RuledOut && s.saysAgent() != nil || c.Mark == CannotTell && found != nil):
+			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("a probe's commands begin also where it is gone"), backend.Text(applicationTells)
+		case found != nil && c.Mark == CannotTell && slices.Contains([]string{"dangling", "missing", "occupied", "frozen"}, c.Name):
 			c.Mark, c.Fact, c.WouldTell = RuledOut, backend.Text("a probe found another fault, and a new session answered it"), backend.Safe{}
 			c.Source, c.At = found.Source, found.At
 		}
@@ -136,6 +138,15 @@ func (s *subjectView) linked(d *Diagnosis) bool {
 	return false
 }
 
+// unanswered reports whether no command of a probe ended, of a sandbox that nothing showed to run.
+func (s *subjectView) unanswered() bool {
+	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		v, _ := o.Of(backend.PlaneExec)
+		return v.Outcome == backend.OutcomeFailed && v.Kind == backend.FailExecTimeout
+	})
+}
+
 // endWorkers concludes, and names what cures that: only the directory of commands can be made again.
 func (s *subjectView) endWorkers(d *Diagnosis) {
 	name := backend.Text("NAME")
@@ -187,9 +198,9 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.dont("Don't send more commands: they wait for ever.")
 		destroy()
 	case d.is("commands") && s.saysAgent() != nil && s.linkedRoot() != "" && !s.pinned():
-		d.conclude("Its working directory is a link, to %s. No command of its agent begins there: images of old SDKs cannot begin any.", backend.Clean(s.linkedRoot(), 200))
+		d.conclude("Its working directory is a link, to %s. No command of its agent begins there, which is so where the SDK of its image is old. What its image has is not known.", backend.Clean(s.linkedRoot(), 200))
 		d.dont("Don't repair it: the link leads somewhere.")
-		d.do("Give it an image of a newer SDK. Or replace the link by a directory.")
+		d.do("See which SDK its image has. Give it a newer one if it is old. Or replace the link by a directory.")
 		link()
 	case d.is("commands") && s.saysAgent() != nil && s.plainRan() && s.repaired():
 		d.conclude("Plain commands run in it since its repair. Those of its agent do not begin all the same: the missing directory was not all that is wrong.")
@@ -215,6 +226,11 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.do("Find out which case it is: sandglass probe %s", name)
 		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
 		link()
+	case s.unanswered():
+		d.conclude("No command in it ended. Its control server hangs, or its container does not start: nothing that was read tells which.")
+		d.dont("Don't destroy it yet: it may only start slowly.")
+		d.do("See whether its container runs: sandglass get sandboxes. Operator routes tell it by its id.")
+		d.do("Probe it once more: sandglass probe %s. The first request waits for a container.", name)
 	case d.is("commands"), d.is("planes"):
 		check := "commands"
 		if !d.is(check) {

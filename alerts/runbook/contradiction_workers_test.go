@@ -21,6 +21,7 @@ func TestAContainerBehindAWorker(t *testing.T) {
 		{backend.FailWorkDirDangling, "link to nothing", "copy from the mount at start", "destroy b"},
 		{backend.FailServerDir, "A repair does not help", "sandglass destroy b", "repair b"},
 		{backend.FailServerFrozen, "answers nothing", "sandglass destroy b", "repair b"},
+		{backend.FailExecTimeout, "hangs, or its container does not start", "sandglass probe b", "Destroy it"},
 		{"", "What was tried in it fails", "sandglass probe b", "repair b"},
 	} {
 		w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
@@ -86,6 +87,47 @@ func TestQuestionsAboutAWorkersSandboxNameItsProbe(t *testing.T) {
 		if strings.Contains(tell, "label") || c.Mark == CannotTell && c.Name != "many" && c.Name != AlertCheck && tell != "a probe: sandglass probe b" {
 			t.Errorf("%s: would tell: %s", c.Question, tell)
 		}
+	}
+}
+
+// TestAMissingDirectoryRulesOutNoLostControlServer: commands of a new session begin also where the directory of the control server is
+// gone, so that the page leaves that open and sends to no probe for it. What else could stand there is ruled out.
+func TestAMissingDirectoryRulesOutNoLostControlServer(t *testing.T) {
+	t.Parallel()
+	w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+		b.Provider = backend.Text("cloudflare")
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: now, What: backend.Text("/workspace is missing")},
+			{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: now, What: backend.Text("/workspace is missing")}})
+	})}}
+	d := w.diagnose("contradiction", sbKey("b"))
+	seen := 0
+	for _, c := range d.Checks {
+		switch c.Name {
+		case "server-dir":
+			if seen++; c.Mark != CannotTell || strings.Contains(c.WouldTell.String(), "probe") || !strings.Contains(c.Fact.String(), "begin also where it is gone") {
+				t.Errorf("%s: %s %s, would tell: %s", c.Question, c.Mark, c.Fact, c.WouldTell)
+			}
+		case "dangling", "frozen":
+			if seen++; c.Mark != RuledOut {
+				t.Errorf("%s: %s %s", c.Question, c.Mark, c.Fact)
+			}
+		}
+	}
+	if seen != 3 {
+		t.Errorf("%d questions", seen)
+	}
+}
+
+// TestNoInstanceToGiveIsNoLimit: where the platform has none to give, the page says to wait and raises nothing.
+func TestNoInstanceToGiveIsNoLimit(t *testing.T) {
+	t.Parallel()
+	source := backend.Key{Kind: backend.KindSource, Source: "cf", ID: backend.MustID("cf/commands")}
+	w := world{pools: []backend.Pool{{ID: backend.MustID("a"), Name: backend.Text("agents")}}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "capacity", Source: "cf", Runbook: "7",
+		Cause: backend.Text("the platform of cf has no container to give now: that is not your limit"), State: alerts.StateFiring, Confirmed: now, Subjects: []alerts.Subject{{Key: source, State: alerts.StateFiring}}, SubjectCount: 1,
+		Evidence: []alerts.Evidence{{Text: backend.Text("a command in demo was refused: the bridge answered 503")}}}}}}
+	d := w.diagnose("7", source)
+	if !strings.Contains(d.Conclusion.String(), "not your limit") || !anyHas(d.Do, "Wait") || anyHas(d.Do, "max_instances") || !anyHas(d.Dont, "max_instances") {
+		t.Errorf("%s %v %v", d.Conclusion, d.Do, d.Dont)
 	}
 }
 
@@ -207,9 +249,12 @@ func TestAWorkersContainerHasNoEngine(t *testing.T) {
 			t.Errorf("%s: %s %v", rule, d.Conclusion, d.Do)
 		}
 		for _, k := range d.Checks {
-			if strings.Contains(k.Fact.String(), "0 failed checks") {
-				t.Errorf("%s: %s", rule, k.Fact)
+			if strings.Contains(k.Fact.String(), "0 failed checks") || strings.Contains(k.Fact.String(), "has no health check") || strings.Contains(k.WouldTell.String(), "engine") {
+				t.Errorf("%s: %s: %s, would tell: %s", rule, k.Question, k.Fact, k.WouldTell)
 			}
+		}
+		if text := strings.Join(knobText(pageOf(t, "container").Fitting(&d)), "\n"); strings.Contains(text, "--") || strings.Contains(text, "restart policy") || !strings.Contains(text, "instance_type") {
+			t.Errorf("%s: settings\n%s", rule, text)
 		}
 	}
 }

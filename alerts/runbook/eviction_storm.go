@@ -309,6 +309,10 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 // concludeStormCause concludes from the causes of storms, the nearest to what engineers can change first.
 func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
+	case d.mainly("quota") && s.noneToGive():
+		d.conclude("The platform has no container to give now. That is not your limit.")
+		d.do("Wait, and try again later. See www.cloudflarestatus.com if it lasts.")
+		d.dont("Don't raise max_instances: that gives no container either.")
 	case d.mainly("quota"):
 		d.conclude("The platform's limit refuses new containers. Every retry asks again.")
 		if a := s.ledBy("capacity"); a != nil && !strings.Contains(d.fact("quota").String(), "name it") {

@@ -303,6 +303,9 @@ func (s *subjectView) replaced() Check {
 			return q.yes(origin{moves[0].Key.Source, moves[0].At}, "%s", movedText(w.Key, &moves[0]))
 		}
 	}
+	if b, w := s.freshBox(); b != nil {
+		return q.yes(s.from(&b.Meta), "the container of %s started again at %s, on an empty disk, after the last success at %s", b.Name, hourOf(b.FreshAt), hourOf(w.LostSuccess))
+	}
 	last := s.lastSuccess()
 	var known *backend.Sandbox
 	for _, sb := range s.sandboxes {
@@ -340,6 +343,18 @@ func (s *subjectView) replaced() Check {
 		return q.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
 	}
 	return q.unsure("no sandbox of this subject gives its age and a success to compare it with")
+}
+
+// freshBox is a sandbox that was seen to start again on an empty disk after a success that its workspace does not know any more.
+func (s *subjectView) freshBox() (*backend.Sandbox, *backend.Workspace) {
+	for _, w := range s.workspaces {
+		for _, b := range s.sandboxes {
+			if !w.LostSuccess.IsZero() && b.FreshAt.After(w.LostSuccess) {
+				return b, w
+			}
+		}
+	}
+	return nil, nil
 }
 
 // movedText says where the files of a workspace were and are kept.
@@ -430,9 +445,17 @@ func (s *subjectView) slept() Check {
 	}
 	for _, w := range s.workspaces {
 		after, ok := w.SleepAfter.Get()
+		if b, of := s.freshBox(); ok && of == w { // what was used since then tells nothing of before
+			if idle := b.FreshAt.Sub(w.LostSuccess); idle > after {
+				return q.unsure("%s passed between its last success and the start of its new container, and it sleeps after %s: it may have slept", backend.Age(idle), known(w.SleepAfter, spanText))
+			}
+		}
 		last, used := w.LastAttemptAt.Get()
 		if ok && used && s.now.Sub(last) > after {
 			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; it is not clear whether its files survive", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))
+		}
+		if ok && used && !w.LostSuccess.IsZero() && w.LostSuccess.Add(after).Before(last) {
+			return q.unsure("its last success before was %s ago, and it sleeps after %s: it may have slept in between", backend.Age(s.now.Sub(w.LostSuccess)), known(w.SleepAfter, spanText))
 		}
 		if ok && used && s.old.IsEmpty() {
 			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))

@@ -183,7 +183,7 @@ func contradicted(cause string) []string {
 		{"many sandboxes at once", "many"}, {takesFor, "believed"}, {listedSince, "answers"}, {"was only noted", "resume"}, {"right after a resume", "resume"}, {"corrected its record", "resume"}, {"its hub says", "wake"},
 		{"no command begins in it", "commands"}, {"routes disagree", "views"}, {"pending since at least", "jobs"}, {"before it slept", "missing"},
 		{"working directory is missing", "missing"}, {"control server is missing", "server-dir"}, {"link to nothing", "dangling"}, {"host directory mounted there was removed", "unlinked"},
-		{"mount is gone", "unmounted"}, {"is not a directory", "occupied"}, {"may not enter", "permission"}, {"main process is frozen", "frozen"}, {"container is gone", "gone"},
+		{"mount is gone", "unmounted"}, {"is not a directory", "occupied"}, {"may not enter", "permission"}, {"main process is frozen", "frozen"}, {"control server answers nothing", "frozen"}, {"container is gone", "gone"},
 		{"its container ended", "down"}, {"its container could not start", "down"}, {"killed at its memory limit", "down"},
 		{"filesystem", "planes"}, {"stay queued", "planes"}, {"driver", "planes"},
 	} {
@@ -365,7 +365,12 @@ func (s *subjectView) undenied(d *Diagnosis) {
 	case alerts.StateFiring:
 		d.Conclusion = backend.Textf("%s. No check tells the cause behind it.", sentence(s.says(a)))
 	case alerts.StateHeld:
-		d.Conclusion = backend.Textf("%s. It is not known whether this still holds: %s.", sentence(s.says(a)), sentence(a.Why))
+		if h := s.State.Source(a.Source); a.Why.IsEmpty() && h != nil && h.Status == fleet.StatusOK { // its source answers
+			d.Conclusion = backend.Textf("%s. One reading does not tell whether this still holds.", sentence(s.says(a)))
+			d.Do, d.denies = []backend.Safe{backend.Text("Look for a while: sandglass check --observe 2m")}, false
+			return
+		}
+		d.Conclusion = backend.Textf("%s. It is not known whether this still holds: %s.", sentence(s.says(a)), cmp.Or(sentence(a.Why), backend.Text("its source was not read since")))
 		d.Do, d.denies = []backend.Safe{backend.Text("Restore the source first (runbook source); then ask again.")}, false
 		return
 	case alerts.StatePending:

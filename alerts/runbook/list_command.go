@@ -64,6 +64,12 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 	}
 }
 
+// noneToGive reports whether the alert is that the platform itself has no container for a command.
+func (s *subjectView) noneToGive() bool {
+	a := s.ledBy("capacity")
+	return a != nil && strings.Contains(a.Cause.String(), "not your limit")
+}
+
 // ofApplication reports whether the alert is about an application of a cloud platform that is full, as its source counts it.
 func (s *subjectView) ofApplication() bool {
 	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {

@@ -145,6 +145,7 @@ func (s *subjectView) nextReset() Check {
 func (s *subjectView) recommend(d *Diagnosis) {
 	limit, ok := s.limitOfInstances()
 	switch {
+	case s.noneToGive(): // fewer opens give no container either
 	case ok:
 		limit.advise(d)
 	case d.is("quota"):

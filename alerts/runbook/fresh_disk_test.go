@@ -1,0 +1,45 @@
+package runbook
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// TestAStartOnAnEmptyDiskIsWhatBecameOfTheFiles: the page names it as its alert does, and a use after it does not rule out that the
+// container slept before; too short a pause does.
+func TestAStartOnAnEmptyDiskIsWhatBecameOfTheFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lost  time.Duration
+		slept Mark
+	}{"a long pause": {20 * time.Minute, CannotTell}, "a short one": {8 * time.Minute, RuledOut}} {
+		w := world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.StartedAt = at(3 * time.Hour) })},
+			workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"), func(w *backend.Workspace) {
+				w.LostSuccess, w.LastAttemptAt, w.LastSuccessAt, w.SleepAfter = before(c.lost), at(30*time.Second), backend.Unknown[time.Time](), backend.Known(10*time.Minute)
+			})},
+			sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
+				b.Provider, b.CreatedAt, b.FreshAt = backend.Text("cloudflare"), backend.NotApplicable[time.Time](), before(time.Minute)
+			})}}
+		d := w.diagnose("2", wsKey("s1", "box"))
+		want(t, d, map[string]Mark{"replaced": Confirmed, "asleep": c.slept})
+		if d.Ending != EndReplaced || !strings.Contains(d.Conclusion.String(), "started again at") {
+			t.Errorf("%s: ends in %q: %s", name, d.Ending, d.Conclusion)
+		}
+	}
+}
+
+// TestAHeldAlertWhoseSourceAnswers needs no source that is restored: it is to be looked at for a while.
+func TestAHeldAlertWhoseSourceAnswers(t *testing.T) {
+	t.Parallel()
+	w := world{workspaces: []*backend.Workspace{healthy("s1", "box")}}
+	a := alertOn("l", "failed-too-long", "1", alerts.StateHeld, "boom", w.workspaces[0])
+	w.board = &alerts.Board{Alerts: []*alerts.Alert{a}}
+	d := w.diagnose("1", wsKey("s1", "box"))
+	if strings.Contains(d.Conclusion.String(), ": .") || !strings.Contains(d.Conclusion.String(), "One reading does not tell") || anyHas(d.Do, "Restore the source") || !anyHas(d.Do, "--observe") {
+		t.Errorf("%s %v", d.Conclusion, d.Do)
+	}
+}
