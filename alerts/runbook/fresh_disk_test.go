@@ -43,3 +43,14 @@ func TestAHeldAlertWhoseSourceAnswers(t *testing.T) {
 		t.Errorf("%s %v", d.Conclusion, d.Do)
 	}
 }
+
+// TestAContainerWhoseRestartsNobodyCountsIsListed: the page does not say that no source lists it.
+func TestAContainerWhoseRestartsNobodyCountsIsListed(t *testing.T) {
+	t.Parallel()
+	w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+		b.Provider, b.RestartCount = backend.Text("cloudflare"), backend.NotApplicable[int]()
+	})}}
+	if said := factOf(t, w.diagnose("4", sbKey("b")), "restarts"); said != "its source counts no restarts" {
+		t.Errorf("%s", said)
+	}
+}

@@ -309,6 +309,10 @@ func (s *subjectView) restartPolicy() Check {
 	if seen != nil {
 		return q.no(s.from(&seen.Meta), "%s was never restarted", seen.Name)
 	}
+	if len(s.sandboxes) > 0 {
+		q.needs = "its start at two readings"
+		return q.unsure("its source counts no restarts")
+	}
 	return q.unsure("no container source lists it")
 }
 
