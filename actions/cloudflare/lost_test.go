@@ -33,7 +33,7 @@ func TestALostAnswerProvesNothing(t *testing.T) {
 		done, _, err := w.do(actions.Probe)
 		v := on(done, backend.PlaneExec)
 		said := v.What.String() + backend.Join(v.Evidence, "; ").String()
-		if v.Outcome != backend.OutcomeUnknown || v.Kind != "" || err == nil || done.Proved || !strings.Contains(said, "proved nothing") || strings.Contains(said, "within") {
+		if v.Outcome != backend.OutcomeUnknown || v.Kind != "" || err == nil || done.Proved || !strings.Contains(said, "no answer of the bridge") || strings.Contains(said, "within") {
 			t.Errorf("%s: %s %s %s: %v", name, v.Outcome, v.Kind, said, err)
 		}
 	}

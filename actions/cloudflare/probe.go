@@ -169,7 +169,7 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 		case plainErr == nil && plain.problem != nil: // that much was seen
 			v.What = backend.Text("commands without a session do not begin, and those in a new session were not answered, twice: which fault it is was not seen")
 		case !plain.late || !pwd.late || !again.late: // a lost answer is no silence
-			v.Outcome, v.What = backend.OutcomeUnknown, backend.Text("what came back is no answer of the bridge, or broke off: it proved nothing of the sandbox. Look at the way to the bridge, then probe it again")
+			v.Outcome, v.What = backend.OutcomeUnknown, backend.Text("what came back is no answer of the bridge, or broke off. Look at the way to the bridge, then probe it again")
 		case x.runs:
 			v.Kind, v.What = backend.FailServerFrozen, backend.Text("its control server answers nothing: neither a plain command nor one in a new session ended, twice")
 		default:
