@@ -17,6 +17,11 @@ func (s *subjectView) agentLeak() Diagnosis {
 	case d.Mark("up") == RuledOut:
 		d.deny("It has ended; nothing is left of it.")
 		d.dont("Don't probe it: there is nothing to ask.")
+	case d.is("kept") && d.is("over") && s.pausesOnExit():
+		d.conclude("It is kept after its session. Something prevents standby, so that it costs.")
+		d.do("See what keeps it awake: sandglass probe %s. Its plan says what that costs.", name)
+		d.do("Ask the session's owner if it is still needed. If not, destroy it: sandglass destroy %s", name)
+		d.dont("Don't call it a leak: nothing failed.")
 	case d.is("kept"):
 		d.conclude("It is kept on purpose.")
 		d.do("Ask the session's owner if it is still needed. If not, destroy it: sandglass destroy %s", name)
@@ -53,6 +58,11 @@ func (s *subjectView) agentOver(b *backend.Sandbox) Check {
 	}
 	if live := s.State.LiveOn(b); !live.IsEmpty() {
 		return q.no(s.from(&b.Meta), "%s: the sandbox is in use", live)
+	}
+	if l := s.over(); s.session != nil && l.mark == Confirmed {
+		return q.yes(l.from, "%s", l.fact)
+	} else if s.session != nil && l.mark == RuledOut {
+		return q.no(l.from, "%s: the sandbox is in use", l.fact)
 	}
 	return q.unsure("neither a list nor its log says so")
 }

@@ -350,11 +350,6 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 	case d.is("other-users"):
 		d.conclude("Another session uses it: it is shared, not leaked.")
 		d.dont("Don't destroy it for one session's sake.")
-	case d.is("kept") && d.is("over") && s.pausesOnExit():
-		d.conclude("It is kept after its session. Something prevents standby, so that it costs.")
-		d.do("Find what keeps it awake: a process, or a connection.")
-		d.do("Ask the session's owner if it is still needed. If not, end it by hand.")
-		d.dont("Don't call it a leak: its saved state says that it is kept.")
 	case d.is("kept"):
 		d.conclude("It is kept on purpose.")
 		d.do("Ask the session's owner if it is still needed. If not, end it by hand.")

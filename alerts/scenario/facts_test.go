@@ -62,6 +62,7 @@ func beyond() map[string]string {
 		"Workspace.Moved": "the fleet fills it", "Session.Closing": "it is destroy_on_close of its workspaces", "Reading.Unseen": "a list that loses sessions is told by stale in their states",
 		"Reading.Unlisted": "a list that loses sessions is told by stale in their states", "Reading.Rejections": "get rejections and a page read it; rules count the lines", "Reading.Unread": "trouble with degraded tells it", "Reading.Asked": "the states of sessions tell what their routes answered",
 		"Reading.Confirmed": "a story sends everything", "Reading.Missing": "inputs that are not named", "Reading.Facts": "diagnoses read them; they raise no alert", "Reading.Notes": views, "Reading.Load": views,
+		"Reading.OtherIDs": "a story lists sandboxes under the ids of its references", "Sandbox.NamedBy": "a story lists its sandboxes", "Sandbox.Unlisted": "a story lists its sandboxes",
 		"Reading.Refuses": "plans read it; no rule does", "Reading.Exposed": "a story has no service that could be open; the rule has a test of its own", "Reading.Bookmarks": "they are for the next process", "Reading.Client": "pages name it; no rule reads it", "Reading.Engine": "it says of which engine a list is, for the next process", "Reading.Stopped": "it is about files, of which a story has none", "Reading.Undated": "check prints it; no rule reads it", "Reading.ClockGuessed": "the clock of a story is told",
 	}
 }
