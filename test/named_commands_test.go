@@ -24,7 +24,7 @@ func TestNamedCommandsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	var known []string
-	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(string(out), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) +[A-Z]`).FindAllStringSubmatch(string(out), -1) {
 		known = append(known, m[1])
 	}
 	if len(known) < 25 {
