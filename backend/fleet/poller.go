@@ -148,7 +148,7 @@ func (p *poller) poll(ctx context.Context, submit func(backend.Answer), live boo
 			}
 		}
 	}
-	if ctx.Err() != nil && errors.Is(res.err, context.Canceled) {
+	if gone := ctx.Err(); gone != nil && (errors.Is(res.err, context.Canceled) || errors.Is(res.err, gone)) {
 		return false // we are leaving; that is not the source's failure
 	}
 	submit(p.answer(res, start))
