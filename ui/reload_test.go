@@ -2,6 +2,8 @@ package ui
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,10 +18,18 @@ import (
 // says the same about it.
 func TestReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var next *Reloaded
 		var asked []bool
+		tell := func(r *Reloaded) {
+			mu.Lock()
+			defer mu.Unlock()
+			next = r
+		}
 		s := openViewer(t, incidentFeed(), look{w: 140, h: 40}, func(v *Viewer) {
 			v.Reload = func(a bool) *Reloaded {
+				mu.Lock()
+				defer mu.Unlock()
 				asked = append(asked, a)
 				r := next
 				next = nil
@@ -31,12 +41,15 @@ func TestReload(t *testing.T) {
 			s.settle()
 		}
 		wait()
-		if len(asked) == 0 || len(asked) > 2 || s.model.say != "" {
-			t.Errorf("looked %d times in three seconds, says %q", len(asked), s.model.say)
+		mu.Lock()
+		looked := len(asked)
+		mu.Unlock()
+		if looked == 0 || looked > 2 || s.model.say != "" {
+			t.Errorf("looked %d times in three seconds, says %q", looked, s.model.say)
 		}
 		set := Settings{Keys: map[string]map[string][]string{"table": {"filter": {"Z"}}}, Theme: "none",
 			Views: []View{{Name: "mine", Screen: "sandboxes", Look: views.Look{}}}}
-		next = &Reloaded{Settings: set, Applied: []string{"[ui]", "[keys]", "[[view]]"}, Restart: []string{`[[source]] "helix-eu"`}}
+		tell(&Reloaded{Settings: set, Applied: []string{"[ui]", "[keys]", "[[view]]"}, Restart: []string{`[[source]] "helix-eu"`}})
 		s.press("?")
 		wait()
 		s.press("?") // leaves the help
@@ -64,7 +77,7 @@ func TestReload(t *testing.T) {
 		s.typed("theme colour-blind")
 		s.press(keyEnter)
 		set.LocalTime = true
-		next = &Reloaded{Settings: set, Applied: []string{"time"}}
+		tell(&Reloaded{Settings: set, Applied: []string{"time"}})
 		wait()
 		if !s.model.viewer.LocalTime || s.model.viewer.Theme != "colour-blind" {
 			t.Errorf("local time %v, theme %q", s.model.viewer.LocalTime, s.model.viewer.Theme)
@@ -76,10 +89,10 @@ func TestReload(t *testing.T) {
 // The mistakes of a file stay above the screen until it is right, or esc says that they were read.
 func TestReloadOfAWrongFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var next *Reloaded
+		var next atomic.Pointer[Reloaded]
 		s := openViewer(t, incidentFeed(), look{w: 100, h: 30}, func(v *Viewer) {
 			v.Theme = "colour-blind"
-			v.Reload = func(bool) *Reloaded { return next }
+			v.Reload = func(bool) *Reloaded { return next.Load() }
 		})
 		reload := func() {
 			s.press(":")
@@ -87,7 +100,7 @@ func TestReloadOfAWrongFile(t *testing.T) {
 			s.press(keyEnter)
 		}
 		wrong := &Reloaded{Problem: []backend.Safe{backend.Text("config.toml:3:9: \"ui.theme\": no theme"), backend.Text("b"), backend.Text("c"), backend.Text("d")}}
-		next = wrong
+		next.Store(wrong)
 		reload()
 		for _, want := range []string{" config.toml:3:9: ", "and 2 more mistakes: ", "not reloaded: the configuration read before stays in force"} {
 			if !strings.Contains(s.text(), want) {
@@ -97,14 +110,14 @@ func TestReloadOfAWrongFile(t *testing.T) {
 		if s.model.viewer.Theme != "colour-blind" {
 			t.Errorf("the theme is %q", s.model.viewer.Theme)
 		}
-		next = &Reloaded{Settings: Settings{Theme: "colour-blind"}}
+		next.Store(&Reloaded{Settings: Settings{Theme: "colour-blind"}})
 		reload()
 		if strings.Contains(s.text(), "not reloaded") || !strings.Contains(s.text(), "as it was read before") {
 			t.Errorf("the mistake is mended:\n%s", s.text())
 		}
-		next = wrong
+		next.Store(wrong)
 		reload()
-		next = nil
+		next.Store(nil)
 		s.press(keyEsc)
 		time.Sleep(time.Second)
 		s.settle()

@@ -91,6 +91,13 @@ var (
 	exitCode    = regexp.MustCompile(`(?:^|[^\\])"?\bexit_?[cC]ode"?\s*[:=]\s*"?(-?\d+)`)
 )
 
+// laterFailed reports whether the exit code of a command that changes the working directory is that of a part after the change. A
+// removal that fails itself ends with 1.
+func laterFailed(command, code string) bool {
+	i := max(strings.LastIndex(command, "&&"), strings.LastIndexAny(command, ";\n"))
+	return i > 0 && code != "1" && backend.ChangesRoot(command[:i], workRoot)
+}
+
 // gather puts the message of a command with several lines together: at its end r is the whole, with the time and the fields of
 // its first line.
 func (s *sandboxCommands) gather(data []byte, r *record, of *lineage) {
@@ -150,7 +157,7 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 	if len(r.command) > 0 && backend.ChangesRoot(string(r.command), workRoot) {
 		x := a.commands.session(string(r.session))
 		said := a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)
-		switch failed := ended != nil && strings.Trim(string(ended[1]), "0") != ""; {
+		switch failed := ended != nil && strings.Trim(string(ended[1]), "0") != "" && !laterFailed(string(r.command), string(ended[1])); {
 		case !failed:
 			x.changedAt, x.changed = at, said
 		case x.changed == said: // the line of its beginning came before

@@ -92,13 +92,15 @@ func TestAChangeThatFailedOrIsOnlySaidIsNone(t *testing.T) {
 		lines []string
 		want  bool
 	}{
-		"it failed":         {[]string{line("10", "rm -rf /workspace", `,"exitCode":1`)}, false},
-		"it failed later":   {[]string{line("10", "rm -rf /workspace", ``), line("11", "rm -rf /workspace", `,"exitCode":126`)}, false},
-		"quoted":            {[]string{line("10", `echo \"rm -rf /workspace\"`, `,"exitCode":0`)}, false},
-		"a commit":          {[]string{line("10", `git commit -m 'rm -rf /workspace'`, `,"exitCode":0`)}, false},
-		"it did not fail":   {[]string{line("10", "cd / && rm -rf workspace", `,"exitCode":0`)}, true},
-		"its end is untold": {[]string{line("10", "rm -rf /workspace", ``)}, true},
-		"the second line":   {[]string{line("10", `ls\nrm -rf /workspace`, `,"exitCode":0`)}, true},
+		"it failed":                   {[]string{line("10", "rm -rf /workspace", `,"exitCode":1`)}, false},
+		"a later part failed":         {[]string{line("10", "rm -rf /workspace && git clone x", `,"exitCode":128`)}, true},
+		"which part failed is untold": {[]string{line("10", "rm -rf /workspace && git clone x", `,"exitCode":1`)}, false},
+		"it failed later":             {[]string{line("10", "rm -rf /workspace", ``), line("11", "rm -rf /workspace", `,"exitCode":126`)}, false},
+		"quoted":                      {[]string{line("10", `echo \"rm -rf /workspace\"`, `,"exitCode":0`)}, false},
+		"a commit":                    {[]string{line("10", `git commit -m 'rm -rf /workspace'`, `,"exitCode":0`)}, false},
+		"it did not fail":             {[]string{line("10", "cd / && rm -rf workspace", `,"exitCode":0`)}, true},
+		"its end is untold":           {[]string{line("10", "rm -rf /workspace", ``)}, true},
+		"the second line":             {[]string{line("10", `ls\nrm -rf /workspace`, `,"exitCode":0`)}, true},
 	} {
 		_, r := lines(t, nil, append(x.lines, bad)...)
 		if len(r.Reports) != 1 || r.Reports[0].Changed.IsEmpty() == x.want {
