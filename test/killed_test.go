@@ -102,19 +102,26 @@ func (r *slowRegistry) planned(config, dir string) string {
 	return string(digest[1])
 }
 
+// shown is what the screen shows.
+func (p *onTerminal) shown(t *testing.T) string {
+	t.Helper()
+	em := vt.NewEmulator(120, 40)
+	go func() { _, _ = io.Copy(io.Discard, em) }() // what it answers to the program's questions
+	if _, err := em.WriteString(p.text()); err != nil {
+		t.Fatal(err)
+	}
+	shown := em.String()
+	if w, ok := em.InputPipe().(io.Closer); ok {
+		_ = w.Close() // ends the copying; the emulator's own Close races with it
+	}
+	return shown
+}
+
 // sees waits until the text stands on the screen that the terminal shows, and returns all of it.
 func (p *onTerminal) sees(t *testing.T, want string) string {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		em := vt.NewEmulator(120, 40)
-		go func() { _, _ = io.Copy(io.Discard, em) }() // what it answers to the program's questions
-		if _, err := em.WriteString(p.text()); err != nil {
-			t.Fatal(err)
-		}
-		shown := em.String()
-		if w, ok := em.InputPipe().(io.Closer); ok {
-			_ = w.Close() // ends the copying; the emulator's own Close races with it
-		}
+		shown := p.shown(t)
 		if strings.Contains(shown, want) {
 			return shown
 		}
