@@ -17,7 +17,7 @@ func (s *subjectView) agentLeak() Diagnosis {
 	case d.Mark("up") == RuledOut:
 		d.deny("It has ended; nothing is left of it.")
 		d.dont("Don't probe it: there is nothing to ask.")
-	case d.is("kept") && d.is("over") && s.pausesOnExit():
+	case d.is("kept") && d.is("over") && b.Class == backend.SandboxRunning && s.pausesOnExit(b):
 		d.conclude("It is kept after its session. Something prevents standby, so that it costs.")
 		d.do("See what keeps it awake: sandglass probe %s. Its plan says what that costs.", name)
 		d.do("Ask the session's owner if it is still needed. If not, destroy it: sandglass destroy %s", name)
@@ -105,12 +105,14 @@ func (s *subjectView) agentKeeps(b *backend.Sandbox) Check {
 	default:
 		return q.yes(s.from(by), "the stored reference of %s says %s=%s", by.Key.Safe(), f.Name, f.Value)
 	}
-	if x := s.State.StateOn(b); x != nil {
-		if pause, known := x.Agent.PauseOnExit.Get(); known && pause {
-			return q.yes(s.from(&x.Meta), "its saved state %s says pause_on_exit", x.Key.Safe())
-		} else if known {
-			return q.no(s.from(&x.Meta), "its saved state %s does not say pause_on_exit", x.Key.Safe())
-		}
+	if x := s.State.StateOn(b); x != nil && x.Agent.PauseOnExit.IsKnown() {
+		return q.no(s.from(&x.Meta), "its saved state %s does not say pause_on_exit", x.Key.Safe())
 	}
 	return q.unsure("nothing that is read says so")
+}
+
+// pausesOnExit reports whether the saved state of a sandbox says that the end of its session puts it to standby.
+func (s *subjectView) pausesOnExit(b *backend.Sandbox) bool {
+	x := s.State.StateOn(b)
+	return x != nil && x.Agent.PauseOnExit.Or(false) && !b.Power.IsEmpty()
 }

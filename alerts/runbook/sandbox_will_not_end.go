@@ -162,10 +162,6 @@ func (s *subjectView) awaitsSleep() Check {
 			last, of = t, w
 		}
 	}
-	if i := slices.IndexFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !b.LastUsedAt.IsZero() }); of == nil && i >= 0 {
-		b := s.sandboxes[i]
-		return s.aged(q, b, q.unsure("%s was last used %s ago; when its platform puts it to sleep is not declared", b.Name, backend.Age(s.now.Sub(b.LastUsedAt))))
-	}
 	if of == nil {
 		return q.unsure("when it was last used is not known")
 	}
@@ -222,14 +218,6 @@ func (s *subjectView) kept() Check {
 		return q.no(s.newest(), "it is declared as not shared, and nothing paused it")
 	}
 	return q.unsure("whether it is shared or kept alive is not declared")
-}
-
-// pausesOnExit reports whether the saved state of a running sandbox says that it goes to standby when its session ends.
-func (s *subjectView) pausesOnExit() bool {
-	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
-		x := s.State.StateOn(b)
-		return x != nil && x.Agent.PauseOnExit.Or(false) && !b.Power.IsEmpty() && b.Class == backend.SandboxRunning
-	})
 }
 
 // otherUsers asks whether another session uses the same machine.
