@@ -105,8 +105,12 @@ func (s *subjectView) agentKeeps(b *backend.Sandbox) Check {
 	default:
 		return q.yes(s.from(by), "the stored reference of %s says %s=%s", by.Key.Safe(), f.Name, f.Value)
 	}
-	if x := s.State.StateOn(b); x != nil && x.Agent.PauseOnExit.IsKnown() {
-		return q.no(s.from(&x.Meta), "its saved state %s does not say pause_on_exit", x.Key.Safe())
+	if x := s.State.StateOn(b); x != nil {
+		if pause, known := x.Agent.PauseOnExit.Get(); known && pause {
+			return q.yes(s.from(&x.Meta), "its saved state %s says pause_on_exit", x.Key.Safe())
+		} else if known {
+			return q.no(s.from(&x.Meta), "its saved state %s does not say pause_on_exit", x.Key.Safe())
+		}
 	}
 	return q.unsure("nothing that is read says so")
 }
