@@ -1,6 +1,9 @@
 package backend
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // AgentState is what an agent SDK saved to find the sandbox of a session again, beside what a Ref has of every framework. Values of
 // environment variables are not kept.
@@ -71,16 +74,33 @@ const (
 // Timeout is how long the SDK waits for one kind of operation, by its name: as the state of a session says, else, also for nil, the
 // SDK's own.
 func (x *AgentState) Timeout(name string) time.Duration {
+	return time.Duration(x.timeout(name).Seconds * float64(time.Second))
+}
+
+// Waits is Timeout in words, to the second and with where it is from.
+func (x *AgentState) Waits(name string) Safe {
+	t := x.timeout(name)
+	seconds := Clean(strconv.FormatFloat(t.Seconds, 'f', -1, 64), 30)
+	switch {
+	case t.Saved:
+		return Textf("%s s, by its saved state", seconds)
+	case x == nil:
+		return Textf("%s s, the default, as no saved state is known", seconds)
+	}
+	return Textf("%s s, the default", seconds)
+}
+
+func (x *AgentState) timeout(name string) AgentTimeout {
 	all := AgentTimeouts()
 	if x != nil && len(x.Timeouts) > 0 {
 		all = x.Timeouts
 	}
 	for _, t := range all {
 		if t.Name.String() == name {
-			return time.Duration(t.Seconds * float64(time.Second))
+			return t
 		}
 	}
-	return 0
+	return AgentTimeout{}
 }
 
 // Changed reports whether a timeout is another one than the SDK's own.

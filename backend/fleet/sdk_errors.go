@@ -66,7 +66,7 @@ func (s *State) sdkErrors(state *backend.AgentState, of func(*backend.Series) bo
 			}
 		}
 		if x.N > 0 {
-			x.Means = sdkMeans(o.metric, x.Newest.String(), state)
+			x.Means = sdkMeans(o.metric, x.Newest, state)
 			out = append(out, x)
 		}
 	}
@@ -83,21 +83,31 @@ func (s *State) lastOf(x backend.Series) (last time.Time) {
 	return last
 }
 
-// sdkMeans says what an agent's SDK makes of an error (src/agents/extensions/sandbox/blaxel/sandbox.py of openai-agents-python). state is
-// what it saved, which may be nil.
-func sdkMeans(m backend.Metric, text string, state *backend.AgentState) backend.Safe {
+// sdkMeans says what an error tells of the sandbox, and what an agent's SDK makes of it (src/agents/extensions/sandbox/blaxel/sandbox.py of
+// openai-agents-python). state is what it saved, which may be nil.
+func sdkMeans(m backend.Metric, text backend.Safe, state *backend.AgentState) backend.Safe {
+	answer := backend.SignedAnswer(text)
+	made := sdkMakes(m, answer, text.String(), state)
+	if told := answer.Means(); !told.IsEmpty() && !made.IsEmpty() {
+		return backend.Textf("%s; %s", told, made)
+	}
+	return made
+}
+
+// sdkMakes says what the SDK makes of an error of one kind.
+func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *backend.AgentState) backend.Safe {
 	has := func(word string) bool { return strings.Contains(text, word) }
 	switch m {
 	case backend.MetricSDKExec:
-		return execMeans(has, state)
+		return execMeans(has, answer, state)
 	case backend.MetricSDKMissing:
+		if answer != "" {
+			return backend.Text("the agent saw it as final")
+		}
 		return backend.Text("the agent saw it as final. A sandbox that only wakes may answer so too")
 	case backend.MetricSDKFiles:
-		switch {
-		case has("WorkspaceWriteTypeError"):
+		if has("WorkspaceWriteTypeError") {
 			return backend.Text("the caller's fault: it gave something to write that is no bytes")
-		case has("ermission denied"):
-			return backend.Text("files that the SDK writes belong to root: another user may not change them")
 		}
 		return backend.Text("the agent saw it as final; its calls about files have no deadline")
 	case backend.MetricPTYFailed:
@@ -122,17 +132,19 @@ func sdkMeans(m backend.Metric, text string, state *backend.AgentState) backend.
 }
 
 // execMeans says what an error of a command means for the agent.
-func execMeans(has func(string) bool, state *backend.AgentState) backend.Safe {
+func execMeans(has func(string) bool, answer backend.SDKAnswer, state *backend.AgentState) backend.Safe {
 	switch {
 	case has("HTTP 504"):
 		return backend.Text("near 60s that is the limit of the platform's edge: whether the process goes on is not known")
 	case has("timeout 0 s"), has("timeout 0.0 s"):
 		return backend.Text("the caller asked for no time: its fault, and no sign of the sandbox")
+	case has("ExecTimeoutError") && answer == backend.AnswerGoesOn:
+		return backend.Text("the agent saw it as final")
 	case has("ExecTimeoutError") && has(", timeout "):
 		return backend.Text("the agent saw it as final. Only its own wait ended: the process may go on")
 	case has("ExecTimeoutError"):
-		return backend.Textf("it waited %s, by its saved state or the default, and saw it as final. Only its own wait ended: the process may go on", backend.Age(state.Timeout(backend.AgentExec)))
-	case has("WORKLOAD_UNAVAILABLE"), has("HTTP 500"), has("HTTP 502"), has("HTTP 503"):
+		return backend.Textf("it waited %s, and saw it as final. Only its own wait ended: the process may go on", state.Waits(backend.AgentExec))
+	case answer == backend.AnswerWaking, has("HTTP 500"), has("HTTP 502"), has("HTTP 503"):
 		return backend.Text("its SDK calls it worth another try, and tries no command again by itself")
 	}
 	return backend.Text("the agent saw it as final")

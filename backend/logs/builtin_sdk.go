@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"sandglass/backend"
@@ -91,6 +92,7 @@ var (
 	sdkType    = regexp.MustCompile(`\bactual_type["']?\s*[:=]\s*["']?(\w{1,60})`)
 	sdkStatus  = regexp.MustCompile(`\b(?:http_status|status(?:_code)?)["']?\s*[:=]\s*["']?(\d{3})\b|\bHTTP (\d{3})\b`)
 	sdkCode    = regexp.MustCompile(`\bprovider_error_code["']?\s*[:=]\s*["']?([A-Z_]{3,60})`)
+	sdkAnswer  = regexp.MustCompile(`process timed out(?: after \d{1,9} seconds)?|(?i:no space left on device|permission denied)|\bWORKLOAD_(?:UNAVAILABLE|NOT_FOUND)\b`)
 	sdkReason  = regexp.MustCompile(`\breason["']?\s*[:=]\s*["']?([a-z_]{3,60})`)
 	sdkPath    = regexp.MustCompile(`(?:\bfile not found: |\bfor path: |\bpath["']?\s*[:=]\s*["']?)(/[^\s"'},:]{1,300})`)
 )
@@ -98,11 +100,11 @@ var (
 // sdkSample is what is kept of an error of the SDK: its class, and the parts that tell more, in a fixed order. What the command was is
 // not among them: it may hold secrets.
 func sdkSample(p *pattern, r record, line []byte) []byte {
-	text := bytes.Join([][]byte{r.message, r.errText}, []byte("\n"))
-	if len(text) == 1 {
+	text := bytes.Join([][]byte{r.message, r.errText, r.part.answer}, []byte("\n"))
+	if len(text) == 2 {
 		text = line
 	}
-	out := ""
+	out, status := "", 0
 	for _, e := range sdkErrors {
 		if p.contains == e.name || p.contains == e.code {
 			out = e.name
@@ -113,16 +115,17 @@ func sdkSample(p *pattern, r record, line []byte) []byte {
 		is *regexp.Regexp
 	}{{"path ", sdkPath}, {"timeout ", sdkTimeout}, {"type ", sdkType}, {"reason ", sdkReason}, {"HTTP ", sdkStatus}, {"", sdkCode}} {
 		if m := part.is.FindSubmatch(text); m != nil {
-			out += ", " + part.as + string(m[1])
-			if len(m) > 2 {
-				out += string(m[2])
+			said := string(bytes.Join(m[1:], nil))
+			out += ", " + part.as + said
+			if part.is == sdkStatus {
+				status, _ = strconv.Atoi(said)
 			}
 			if part.is == sdkTimeout {
 				out += " s"
 			}
 		}
 	}
-	return []byte(out)
+	return []byte(out + backend.AnswerIn(string(text), status).Sign())
 }
 
 // frameSample is what is kept of a line of a traceback: the error that it names, else its meaning, and the phase of a snapshot.

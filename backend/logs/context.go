@@ -33,6 +33,9 @@ const maxContextDepth = 6
 // sdkParts are the other members of a context that are kept where a line names an error of the SDK.
 var sdkParts = [...]string{"timeout_s", "actual_type", "http_status", "provider_error_code", "path"}
 
+// answerParts are those in which the answer of the platform stands: of them no more is kept than what tells how it went.
+var answerParts = [...]string{"body", "code", "error", "message", "provider_message", "response", "response_body"}
+
 // traceFields are where loggers write a traceback; with dict_tracebacks structlog parts it into these last three.
 var traceFields = [...]string{"stack", "stack_trace", "stacktrace", "traceback", "exc_info", "exc_text", "exc_type", "exc_value", "name"}
 
@@ -131,6 +134,8 @@ func (d *decoder) sought(name string, depth int, within, inside bool) bool {
 		return d.numbers(name)
 	case d.sdk && inside && slices.Contains(sdkParts[:], name):
 		return d.detailed(name)
+	case d.sdk && inside && d.json.PeekKind() == '"' && slices.Contains(answerParts[:], name):
+		return d.answered()
 	case d.sdk && slices.Contains(traceFields[:], name) && d.json.PeekKind() == '"' && (within && (inside || name != "name") || !within && name != "name" && name != "exc_type" && name != "exc_value"):
 		return d.traced(name)
 	case within && (name == "args" || name == "frames"):
@@ -162,6 +167,20 @@ func (d *decoder) detailed(name string) bool {
 	}
 	if quoted, err := jsontext.AppendQuote(nil, name+": "+text[:min(len(text), maxFieldBytes)]); err == nil {
 		d.keep(fieldRef{slot: slotError}, quoted)
+	}
+	return true
+}
+
+// answered keeps the words of an answer that tell how it went.
+func (d *decoder) answered() bool {
+	v, err := d.json.ReadValue()
+	if err != nil {
+		return false
+	}
+	if words := sdkAnswer.Find(v); words != nil {
+		if quoted, err := jsontext.AppendQuote(nil, words); err == nil {
+			d.keep(fieldRef{slot: slotError}, quoted)
+		}
 	}
 	return true
 }

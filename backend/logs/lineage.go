@@ -16,6 +16,7 @@ type lineage struct {
 	counted []countedClass // of the newest of that shape and what continues it
 	session []byte         // that the newest line names which begins as they do
 	trace   traceState     // where lines have no usual beginning
+	answer  []byte         // of a platform, that the chain of errors told before
 }
 
 // lineShape is what begins a line; a greater one needs more.
@@ -35,6 +36,7 @@ type part struct {
 	session []byte // that the line names which it continues
 
 	counted *[]countedClass // what was counted of it and of the line that it continues; nil: it stands alone
+	answer  []byte          // of a platform, that the chain of errors which it belongs to told
 }
 
 // of says which part a line is. r is the same line, taken apart.
@@ -77,12 +79,13 @@ func (l *lineage) of(data []byte, r *record) part {
 		l.usual = shapeNone
 		return l.traced(text, r)
 	}
-	return part{continues: true, head: l.head, session: l.session, counted: &l.counted}
+	l.answered(text)
+	return part{continues: true, head: l.head, session: l.session, counted: &l.counted, answer: l.answer}
 }
 
 // saw notes a line that begins as the log's lines do; no text: it is whole by itself.
 func (l *lineage) saw(shape lineShape, text []byte) {
-	l.usual, l.plain, l.counted = max(l.usual, shape), 0, l.counted[:0]
+	l.usual, l.plain, l.counted, l.answer = max(l.usual, shape), 0, l.counted[:0], l.answer[:0]
 	if text == nil {
 		l.head = nil
 		return

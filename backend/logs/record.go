@@ -160,6 +160,9 @@ func (d *decoder) jsonStart(line []byte) (int, bool) {
 	if i < 0 || i > 0 && d.format == "auto" && len(bytes.TrimSpace(line[:i])) > 0 && !bytes.HasSuffix(bytes.TrimSpace(line), []byte("}")) {
 		return 0, false
 	}
+	if i > 0 && d.format == "auto" && errorHead.Match(line[:i]) {
+		return 0, false // it is what an error of a traceback says
+	}
 	return i, true
 }
 

@@ -70,8 +70,23 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 		{"… as the first argument", "ExecTimeoutError, timeout 0 s", backend.MetricSDKExec, []string{head + `"error":{"name":"ExecTimeoutError","args":[{"timeout_s":0}]}}`}},
 		{"… in plain text", "ExecTransportError, HTTP 504", backend.MetricSDKExec,
 			plain(dated, "Traceback (most recent call last):", `  File "sandbox.py", line 7, in _exec_internal`, "agents.sandbox.errors.ExecTransportError: Blaxel exec failed: HTTP 504: <html>")},
-		{"… with the platform's code", "ExecTransportError, HTTP 404, WORKLOAD_UNAVAILABLE", backend.MetricSDKExec,
+		{"… with the platform's code", "ExecTransportError, HTTP 404, WORKLOAD_UNAVAILABLE, not answering yet", backend.MetricSDKExec,
 			[]string{head + `"error":{"code":"exec_transport_error","context":{"backend":"blaxel","provider_error_code":"WORKLOAD_UNAVAILABLE","http_status":404}}}`}},
+		{"a wait that ended inside", "ExecTransportError, timeout 300 s, HTTP 422, the process goes on", backend.MetricSDKExec,
+			[]string{head + `"err":{"name":"ExecTransportError","context":{"http_status":422,"body":"process timed out after 300 seconds"}}}`}},
+		{"… in a chained traceback", "ExecTransportError, timeout 300 s, HTTP 422, the process goes on", backend.MetricSDKExec,
+			plain(dated, "Traceback (most recent call last):", `blaxel.core.sandbox.types.ResponseError: {"status":422,"error":"process timed out after 300 seconds"}`, "",
+				"The above exception was the direct cause of the following exception:", "", "Traceback (most recent call last):", `  File "sandbox.py", line 9, in _exec_internal`, "agents.sandbox.errors.ExecTransportError: exec transport error")},
+		{"a sandbox that wakes", "ExecTransportError, HTTP 404, not answering yet", backend.MetricSDKExec,
+			[]string{head + `"err":{"name":"ExecTransportError","context":{"http_status":404,"code":"WORKLOAD_UNAVAILABLE","retryable":true}}}`}},
+		{"a sandbox that is gone", "ExecTransportError, HTTP 404, no such sandbox", backend.MetricSDKExec,
+			[]string{head + `"err":{"name":"ExecTransportError","context":{"http_status":404,"cause":{"error":{"code":"WORKLOAD_NOT_FOUND"}}}}}`}},
+		{"a full disk", "ExecTransportError, HTTP 422, disk full", backend.MetricSDKExec,
+			[]string{head + `"err":{"name":"ExecTransportError","message":"write: no space left on device","context":{"http_status":422}}}`}},
+		{"… that only another answer names", "ExecTransportError, HTTP 500", backend.MetricSDKExec,
+			[]string{head + `"err":{"name":"ExecTransportError","message":"write: no space left on device","context":{"http_status":500}}}`}},
+		{"a permission", "HTTP 422, permission denied", backend.MetricSDKFiles,
+			[]string{head + `"err":{"name":"WorkspaceArchiveWriteError","context":{"path":"/workspace/a.txt","http_status":422,"output":"open /workspace/a.txt: permission denied"}}}`}},
 		{"a file that was not there", "WorkspaceReadNotFoundError, path /workspace/a.txt", backend.MetricSDKMissing, []string{head + `"error":{"type":"WorkspaceReadNotFoundError","message":"file not found: /workspace/a.txt"}}`}},
 		{"a read outside of a snapshot", "WorkspaceArchiveReadError, path /workspace/a.txt", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceArchiveReadError","context":{"path":"/workspace/a.txt"}}}`}},
 		{"a directory", "WorkspaceArchiveWriteError, path /workspace/d, reason mkdir_failed", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceArchiveWriteError","context":{"path":"/workspace/d","reason":"mkdir_failed"}}}`}},
@@ -90,7 +105,7 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 		if n := total(r.Counts, c.metric, "s1"); n != 1 || all != 1 {
 			t.Errorf("%s: %v of %s, %v in all", c.name, n, c.metric, all)
 		}
-		if got := sampleOf(r, c.metric, "s1"); !strings.Contains(got, c.sample) {
+		if got := sampleOf(r, c.metric, "s1"); !strings.Contains(got, c.sample) || c.sample == "ExecTransportError, HTTP 500" && got != c.sample {
 			t.Errorf("%s: the sample is %q, want %q", c.name, got, c.sample)
 		}
 	}

@@ -22,7 +22,18 @@ var (
 	traceChains = [...][]byte{[]byte("The above exception was the direct cause"), []byte("During handling of the above exception")}
 	// traceEnds is the line of an error: its class, with or without its module, and what it says.
 	traceEnds = regexp.MustCompile(`^[ |+-]{0,20}(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b(?:: ?.*)?)$`)
+	errorHead = regexp.MustCompile(`^[ |+-]{0,20}(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): ?$`)
 )
+
+// answered keeps what an error of a chain says of the answer of a platform, for the error that follows from it.
+func (l *lineage) answered(text []byte) {
+	if !bytes.Contains(text, []byte("Error")) {
+		return
+	}
+	if words := sdkAnswer.Find(text); words != nil {
+		l.answer = append(append(append(l.answer[:0], words...), ' '), sdkStatus.Find(text)...)
+	}
+}
 
 // names keeps the session that a line names, for what continues it.
 func (l *lineage) names(r *record) { l.session = append(l.session[:0], r.session...) }
@@ -38,7 +49,7 @@ func (l *lineage) traced(text []byte, r *record) part {
 	chains := len(text) == 0 || bytes.HasPrefix(text, traceChains[0]) || bytes.HasPrefix(text, traceChains[1])
 	switch {
 	case begins && l.trace == traceNone:
-		l.trace, l.counted = traceFrames, l.counted[:0]
+		l.trace, l.counted, l.answer = traceFrames, l.counted[:0], l.answer[:0]
 		if len(r.session) > 0 {
 			l.names(r)
 		}
@@ -53,7 +64,8 @@ func (l *lineage) traced(text []byte, r *record) part {
 		l.names(r)
 		return part{}
 	}
-	return part{continues: true, session: l.session, counted: &l.counted}
+	l.answered(text)
+	return part{continues: true, session: l.session, counted: &l.counted, answer: l.answer}
 }
 
 // countedClass is what was counted of a line and of what continues it.

@@ -1,0 +1,81 @@
+package backend
+
+import (
+	"net/http"
+	"strings"
+)
+
+// SDKAnswer is what the platform, or the server inside a sandbox, answered a call of an agent SDK, where the agent's log tells more of it
+// than the class of the error and the status. It is what a probe would tell of the same answer.
+type SDKAnswer string
+
+// The answers.
+const (
+	AnswerGone   SDKAnswer = "no such sandbox"
+	AnswerWaking SDKAnswer = "not answering yet"
+	AnswerGoesOn SDKAnswer = "the process goes on"
+	AnswerFull   SDKAnswer = "disk full"
+	AnswerDenied SDKAnswer = "permission denied"
+	AnswerKey    SDKAnswer = "key not accepted"
+)
+
+var sdkAnswers = [...]SDKAnswer{AnswerGone, AnswerWaking, AnswerGoesOn, AnswerFull, AnswerDenied, AnswerKey}
+
+// AnswerIn reads the answer from a text and its HTTP status, 0 where none is told; empty: they tell no more. A full disk is told by a
+// 422 only: other answers quote what was on a disk somewhere else.
+func AnswerIn(text string, status int) SDKAnswer {
+	lower := strings.ToLower(text)
+	inside := status == http.StatusUnprocessableEntity
+	switch {
+	case strings.Contains(text, "WORKLOAD_NOT_FOUND"):
+		return AnswerGone
+	case strings.Contains(text, "WORKLOAD_UNAVAILABLE"):
+		return AnswerWaking
+	case (inside || status == 0) && strings.Contains(lower, "process timed out"):
+		return AnswerGoesOn
+	case inside && strings.Contains(lower, "no space left"):
+		return AnswerFull
+	case strings.Contains(lower, "permission denied"):
+		return AnswerDenied
+	case status == http.StatusUnauthorized:
+		return AnswerKey
+	}
+	return ""
+}
+
+// Sign writes an answer behind a text.
+func (a SDKAnswer) Sign() string {
+	if a == "" {
+		return ""
+	}
+	return ", " + string(a)
+}
+
+// SignedAnswer is the answer that was written behind a text; empty: none was.
+func SignedAnswer(text Safe) SDKAnswer {
+	for _, a := range sdkAnswers {
+		if strings.HasSuffix(text.String(), a.Sign()) {
+			return a
+		}
+	}
+	return ""
+}
+
+// Means says what an answer tells of the sandbox; empty: nothing is known of it.
+func (a SDKAnswer) Means() Safe {
+	switch a {
+	case AnswerGone:
+		return Text("the platform has no such sandbox")
+	case AnswerWaking:
+		return Text("the sandbox exists and did not answer yet, as one that only wakes")
+	case AnswerGoesOn:
+		return Text("only the wait for the command ended: the process goes on inside")
+	case AnswerFull:
+		return Text("the disk of the sandbox is full")
+	case AnswerDenied:
+		return Text("files that the SDK writes belong to root: another user may not change them")
+	case AnswerKey:
+		return Text("the platform does not accept the agent's key: nothing is known of the sandbox")
+	}
+	return Safe{}
+}
