@@ -80,8 +80,12 @@ type CloudFacts struct {
 	LifecycleAt time.Time        `json:"lifecycle_at,omitzero"`
 	// WorkAt is when its executions and jobs were last read, the older of both; zero: one of them was not, or not whole.
 	WorkAt time.Time `json:"work_at,omitzero"`
-	// ReapedAt is when the platform removes it if it sleeps on; zero: not told, or it does not sleep.
+	// ReapedAt is when the platform removes it if it sleeps on, or is not used; zero: not told, or it does not sleep. ReapedBy is the
+	// limit of that; empty: its paused timeout.
 	ReapedAt time.Time `json:"reaped_at,omitzero"`
+	ReapedBy Safe      `json:"reaped_by,omitzero"`
+	// OpenLimits are limits on its life whose end is not known, in words.
+	OpenLimits []Safe `json:"open_limits,omitempty"`
 	// Views are the statuses that its routes give where two of them differ, in two rounds at least.
 	Views []Field `json:"views,omitempty"`
 	// KnownSince is when Sandglass first saw it in its present status, former processes included.
@@ -110,6 +114,8 @@ type CloudFacts struct {
 	// first.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	ExpiresBy Safe      `json:"expires_by,omitzero"`
+	// NoPorts says that its record declares no port.
+	NoPorts bool `json:"no_ports,omitempty"`
 	// EnvNames are the names of the environment variables that it was made with, sorted, each once; never their values.
 	EnvNames []Safe `json:"env_names,omitempty"`
 	// Previews are its addresses on the internet; PreviewsAt is when they were read, zero: never.

@@ -92,6 +92,23 @@ func TestSandboxExpiringByItsPausedTimeout(t *testing.T) {
 	}
 }
 
+// TestSandboxExpiringByItsIdleness: a limit on idleness is met in each pause, so that only its last quarter is soon, for both rules.
+func TestSandboxExpiringByItsIdleness(t *testing.T) {
+	idle := func(last time.Duration) func(s *story, b *backend.Sandbox) {
+		return func(s *story, b *backend.Sandbox) {
+			b.CreatedAt, b.Class, b.LastUsedAt = backend.Known(s.wall.Add(-24*time.Hour)), backend.SandboxAsleep, s.wall.Add(-last)
+			b.ReapedAt, b.ReapedBy = b.LastUsedAt.Add(time.Hour), backend.Text("its policy of 1h without use")
+		}
+	}
+	s := beginExpiring(t, idle(44*time.Minute))
+	s.quiet(expiringRule).quiet(reapedRule)
+	s = beginExpiring(t, idle(46*time.Minute))
+	wantEvidence(t, s.want(expiringRule, alerts.StateFiring), "coder-session: its policy of 1h without use ends at 12:14:00Z, and session "+cloudSession+" runs")
+	s.want(reapedRule, alerts.StateFiring)
+	s = beginExpiring(t, idle(61*time.Minute))
+	wantEvidence(t, s.want(expiringRule, alerts.StateFiring), "its policy of 1h without use ended at 11:59:00Z")
+}
+
 // TestSandboxExpiringDoesNotFire: without an end, without a session that runs, and where nobody tells whether one does.
 func TestSandboxExpiringDoesNotFire(t *testing.T) {
 	for name, do := range map[string]func(*story, *backend.Sandbox){

@@ -77,7 +77,7 @@ func (r *cloudDue) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Ent
 		text = backend.Textf("%s, since at least %s", text, env.Clock(env.Ours(b.KnownSince)))
 	}
 	if !b.ReapedAt.IsZero() {
-		text = backend.Textf("%s; its paused timeout ends at %s", text, env.Clock(env.Ours(b.ReapedAt)))
+		text = backend.Textf("%s; %s ends at %s", text, pausedLimit(b), env.Clock(env.Ours(b.ReapedAt)))
 	}
 	return []alerts.Evidence{{Text: text, Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))}}
 }
@@ -113,9 +113,13 @@ func (r *reapedSoon) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) ale
 	if b.ReapedAt.IsZero() || b.Class != backend.SandboxAsleep {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	from := env.Ours(b.ReapedAt).Add(-r.before)
+	before := r.before
+	if life := b.ReapedAt.Sub(b.LastUsedAt); !b.ReapedBy.IsEmpty() && !b.LastUsedAt.IsZero() && life > 0 { // a short limit on idleness is met in each pause
+		before = min(before, life/4)
+	}
+	from := env.Ours(b.ReapedAt).Add(-before)
 	if env.Now.Before(from) {
 		return waitsUntil(from)
 	}
-	return r.due(env, b, "reaped soon", backend.Textf("it sleeps, and its platform removes it within %s", text(r.before)), from)
+	return r.due(env, b, "reaped soon", backend.Textf("it sleeps, and its platform removes it within %s", text(before)), from)
 }

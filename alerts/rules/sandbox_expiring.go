@@ -38,29 +38,31 @@ func (r *sandboxExpiring) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note
 	if !ok || !b.Judged() || !onPlatform(b) {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	end, by := removal(b)
+	end, by, from := removal(b)
 	if end.IsZero() || b.Class.Ended() || b.Class == backend.SandboxRemoving {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	end = env.Ours(end)
 	before := r.before
-	if made, known := b.CreatedAt.Get(); known {
-		if life := end.Sub(env.Time(&b.Meta, backend.Known(made))); life > 0 {
-			before = min(before, life/4)
-		}
+	if life := end.Sub(from); !from.IsZero() && life > 0 {
+		before = min(before, life/4)
 	}
-	from := end.Add(-before)
-	if env.Now.Before(from) {
-		return waitsUntil(from)
+	end = env.Ours(end)
+	due := end.Add(-before)
+	if env.Now.Before(due) {
+		return waitsUntil(due)
 	}
 	s, v := liveOn(env, b)
 	if s == nil {
 		return v
 	}
 	says := backend.Text("a session runs on it, and its platform removes it soon")
-	v = r.due(env, b, "sandbox expiring", says, from)
+	v = r.due(env, b, "sandbox expiring", says, due)
 	v.Session, v.Tenant, v.Recheck = s.Key.ID, s.Tenant, recheckOf(env, b.Key)
-	v.Detail = backend.Textf("%s ends at %s, and session %s runs", by, env.Clock(end), s.Key.ID.Safe())
+	ends := backend.Text("ends")
+	if !end.After(env.Now) {
+		ends = backend.Text("ended")
+	}
+	v.Detail = backend.Textf("%s %s at %s, and session %s runs", by, ends, env.Clock(end), s.Key.ID.Safe())
 	return v
 }
 
@@ -80,16 +82,29 @@ func details(env *alerts.Env, a *alerts.Alert) (out []alerts.Evidence) {
 	return out
 }
 
-// removal is when a platform removes a sandbox, by the limit that is met first; zero: not told, or never.
-func removal(b *backend.Sandbox) (end time.Time, by backend.Safe) {
-	end, by = b.ExpiresAt, b.ExpiresBy
+// removal is when a platform removes a sandbox, by the limit that is met first, and from when that counts, zero where that is not
+// known; end is zero where it is not told, or never.
+func removal(b *backend.Sandbox) (end time.Time, by backend.Safe, from time.Time) {
+	end, by, from = b.ExpiresAt, b.ExpiresBy, b.CreatedAt.Or(time.Time{})
 	if by.IsEmpty() {
 		by = backend.Text("its time to live")
 	}
-	if at := b.ReapedAt; !at.IsZero() && b.Class == backend.SandboxAsleep && (end.IsZero() || at.Before(end)) {
-		return at, backend.Text("its paused timeout")
+	idles := b.Class == backend.SandboxAsleep || !b.ReapedBy.IsEmpty()
+	if at := b.ReapedAt; !at.IsZero() && idles && (end.IsZero() || at.Before(end)) {
+		if !b.ReapedBy.IsEmpty() {
+			from = b.LastUsedAt
+		}
+		return at, pausedLimit(b), from
 	}
-	return end, by
+	return end, by, from
+}
+
+// pausedLimit is what removes a sandbox that sleeps on, or is not used.
+func pausedLimit(b *backend.Sandbox) backend.Safe {
+	if b.ReapedBy.IsEmpty() {
+		return backend.Text("its paused timeout")
+	}
+	return b.ReapedBy
 }
 
 // noSessionList says of a source of cloud sandboxes that nothing tells which of their sessions run. An engine alone needs no sessions.

@@ -12,6 +12,9 @@ import (
 // TestPagesOfAnAgentSDK: what an alert about an agent's snapshots, its terminals or a sandbox that answers after its end concludes.
 func TestPagesOfAnAgentSDK(t *testing.T) {
 	for _, c := range []struct{ rule, cause, check, concludes, first string }{
+		{"reaped-soon", "it sleeps, and its platform removes it within 15m", "reaped", "Its platform removes it soon", "Save its files: sandglass rescue b. That wakes it"},
+		{"sandbox-expiring", "a session runs on it: its policy of 1h without use", "expiring", "Its platform removes it soon. A session runs on it", "Save its files: sandglass rescue b. That is a use of it"},
+		{"sandbox-expiring", "a session runs on it: its ttl of 1h from creation", "expiring", "Its platform removes it soon. A session runs on it", "Save its files: sandglass rescue b. Or let"},
 		{"snapshot-interrupted", "a save of its files was cut off: the archive is still in /tmp", "interrupted", "The newest snapshot did not end well: a save of its files was cut off", "Rescue the files first: sandglass rescue"},
 		{"runaway-process", "a command runs past its timeout: its agent gave it up, the process did not", "runaway", "A process in it runs on without its agent", "Ask it to end: sandglass stop-process"},
 		{"package-missing", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", "package", "Its agent lacks a package for its sandboxes: the extra blaxel", "Install it where the agent runs"},
@@ -22,7 +25,7 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"contradiction", "its agent takes it for running, but its status is TERMINATED", "believed", "It is gone, and its agent does not know.", "Stop the agent's run first."},
 	} {
 		a := &alerts.Alert{ID: "x", Rule: c.rule, Source: "docker", Runbook: "contradiction", State: alerts.StateFiring, Cause: backend.Clean(c.cause, 200), Confirmed: now,
-			Subjects: []alerts.Subject{{Key: sbKey("b")}}, SubjectCount: 1}
+			Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: backend.Clean(c.cause, 200)}}, SubjectCount: 1}
 		w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
 			b.Provider, b.Region, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
 		})}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}

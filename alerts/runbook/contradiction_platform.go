@@ -155,6 +155,12 @@ func (s *subjectView) expiring() Check {
 	return s.byRule(question{"expiring", "Does its platform remove it under a running session?", "its time to live"}, "sandbox-expiring")
 }
 
+// idleLimit reports whether what soon removes sandboxes under running sessions is that nothing uses them.
+func (s *subjectView) idleLimit() bool {
+	a := s.ledBy("sandbox-expiring")
+	return a != nil && !slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return !strings.Contains(x.Detail.String(), "without use") })
+}
+
 func (s *subjectView) open() Check {
 	return s.byRule(question{"open", "Is an address of it open to the internet?", "its previews"}, "public-preview")
 }
@@ -361,18 +367,28 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.dont("Don't run commands in it.")
 		save()
 		replace()
+	case d.is("expiring"):
+		d.NoReset = backend.Safe{}
+		d.conclude("Its platform removes it soon. A session runs on it, and its files go with it.")
+		if s.idleLimit() {
+			d.dont("Don't count on the next use of it: nothing says when that is.")
+			d.do("Save its files: sandglass rescue %s. That is a use of it too, and is billed.", name)
+			break
+		}
+		d.dont("Don't count on use to keep it: most limits count from creation.")
+		d.do("Save its files: sandglass rescue %s. Or let the agent save its workspace.", name)
+		d.do("Or make its life longer by hand. The vendor's command line can, where the platform allows it.")
+	case d.is("reaped") && s.platform() == agentCloud:
+		d.NoReset = backend.Safe{}
+		d.conclude("Its platform removes it soon, with its files.")
+		d.dont("Don't let it sleep on if its files are needed.")
+		d.do("Save its files: sandglass rescue %s. That wakes it and is billed; its limit counts from then.", name)
 	case d.is("reaped"):
 		d.NoReset = backend.Safe{}
 		d.conclude("Its platform removes it soon, with its files.")
 		d.dont("Don't let it sleep on if its files are needed.")
 		d.do("Resume it: sandglass resume %s (bills it from then on)", name)
 		d.do("Rescue its files then: sandglass rescue %s", name)
-	case d.is("expiring"):
-		d.NoReset = backend.Safe{}
-		d.conclude("Its platform removes it soon. A session runs on it, and its files go with it.")
-		d.dont("Don't count on use to keep it: most limits count from creation.")
-		d.do("Save its files: sandglass rescue %s. Or let the agent save its workspace.", name)
-		d.do("Or make its life longer by hand. The vendor's command line can, where the platform allows it.")
 	case d.is("interrupted"):
 		d.NoReset = backend.Safe{}
 		d.conclude("The newest snapshot did not end well: %s.", d.fact("interrupted"))

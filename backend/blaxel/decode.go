@@ -2,7 +2,6 @@ package blaxel
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -112,6 +111,7 @@ func (d *decoder) sandbox(n wire.Node, at time.Time) (r row, ok bool) {
 			b.Ports = append(b.Ports, backend.Textf("%d/%s", target, backend.Clean(strings.ToLower(cmp.Or(textOf(p.Get("protocol")), "http")), maxWord)))
 		}
 	}
+	b.NoPorts = len(b.Ports) == 0 && runtime.Get("ports").Kind() == '['
 	d.environment(b, runtime)
 	d.mounts(b, spec)
 	d.labels(b, meta)
@@ -285,78 +285,6 @@ func (d *decoder) events(n wire.Node) (out []backend.LifecycleEvent) {
 	}
 	stable.Sort(out, func(a, b backend.LifecycleEvent) int { return a.At.Compare(b.At) })
 	return out[max(0, len(out)-backend.MaxLifecycle):]
-}
-
-// expiry is when the platform removes the sandbox: as its own count says, else the first of the limits whose time is known.
-// A limit on idleness counts from a suspension that the list does not tell.
-func (d *decoder) expiry(r *row, n wire.Node, at time.Time) {
-	b := &r.entity
-	if b.Class == backend.SandboxRemoving || b.Class == backend.SandboxExited {
-		return
-	}
-	type limit struct {
-		at time.Time
-		by string
-	}
-	var all []limit
-	created, known := b.CreatedAt.Get()
-	age := func(value, by string) {
-		if life, ok := span(value); ok && known {
-			all = append(all, limit{created.Add(life), fmt.Sprintf(by, value)})
-		}
-	}
-	spec := n.Get("spec")
-	age(textOf(spec.Get("runtime").Get("ttl")), "its ttl of %s from creation")
-	if end, ok := d.moment(spec.Get("runtime").Get("expires")).Get(); ok {
-		all = append(all, limit{end, "its date of expiry"})
-	}
-	idle := ""
-	for p := range spec.Get("lifecycle").Get("expirationPolicies").Elements() {
-		value := textOf(p.Get("value"))
-		switch textOf(p.Get("type")) {
-		case "ttl-max-age":
-			age(value, "its policy of %s from creation")
-		case "date":
-			if end, ok := d.moment(p.Get("value")).Get(); ok {
-				all = append(all, limit{end, "the date of its policy"})
-			}
-		case "ttl-idle":
-			idle = value
-		}
-	}
-	stable.Sort(all, func(a, b limit) int { return a.at.Compare(b.at) })
-	if left, told := n.Get("expiresIn").Float(); told && left >= 0 && left < 1e9 {
-		end := at.Add(time.Duration(left * float64(time.Second))).Truncate(time.Second)
-		switch {
-		case len(all) > 0 && all[0].at.Sub(end).Abs() <= time.Minute: // the exact time does not move from reading to reading
-			end = all[0].at
-			b.ExpiresBy = d.clean.Clean(all[0].by, maxName)
-		case idle != "":
-			b.ExpiresBy = d.clean.Clean("its policy of "+idle+" without use", maxName)
-		default:
-			b.ExpiresBy = backend.Text("the platform's own count")
-		}
-		b.ExpiresAt = end
-	} else if len(all) > 0 {
-		b.ExpiresAt, b.ExpiresBy = all[0].at, d.clean.Clean(all[0].by, maxName)
-	}
-}
-
-// span is a number with one of the units s, m, h, d and w.
-func span(s string) (time.Duration, bool) {
-	if len(s) < 2 {
-		return 0, false
-	}
-	unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[s[len(s)-1]]
-	n := 0
-	for _, c := range s[:len(s)-1] {
-		if c < '0' || c > '9' || n > 1e6 {
-			return 0, false
-		}
-		n = n*10 + int(c-'0')
-	}
-	const most = 200 * 365 * 24 * time.Hour // what is longer does not end, and no time.Duration holds it
-	return time.Duration(n) * unit, unit > 0 && n > 0 && n <= 1e6 && time.Duration(n) <= most/unit
 }
 
 // sessionPreview is how the vendor's SDK names the credentials that it calls sessions: previews of the sandbox's own API.

@@ -87,6 +87,9 @@ func (p *poll) compare(b *box, r *row) {
 	if e := &r.entity; e.ExpiresBy == b.entity.ExpiresBy && e.ExpiresAt.Sub(b.entity.ExpiresAt).Abs() < sameExpiry {
 		e.ExpiresAt = b.entity.ExpiresAt
 	}
+	if e := &r.entity; e.ReapedBy == b.entity.ReapedBy && e.ReapedAt.Sub(b.entity.ReapedAt).Abs() < sameExpiry {
+		e.ReapedAt = b.entity.ReapedAt
+	}
 	if b.created.IsZero() || !r.created.After(b.created) {
 		return
 	}

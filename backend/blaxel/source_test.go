@@ -104,31 +104,6 @@ func TestAStateThatTheListLeavesOut(t *testing.T) {
 	}
 }
 
-func TestWhenASandboxExpires(t *testing.T) {
-	created := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
-	for _, x := range []struct {
-		runtime, lifecycle, more string
-		want                     time.Time
-		by                       string
-	}{
-		{`"ttl":"24h"`, `[]`, "", created.Add(24 * time.Hour), "its ttl of 24h from creation"},
-		{`"ttl":"2w"`, `[{"type":"ttl-max-age","value":"7d","action":"delete"}]`, "", created.Add(7 * 24 * time.Hour), "its policy of 7d from creation"},
-		{`"expires":"2026-11-25T00:00:00Z"`, `[{"type":"date","value":"2026-11-24T00:00:00Z"}]`, "", time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC), "the date of its policy"},
-		{`"ttl":"24h"`, `[]`, `,"expiresIn":3588`, created.Add(24 * time.Hour), "its ttl of 24h from creation"}, // 07:00:12 and 59:48
-		{`"ttl":"24h"`, `[{"type":"ttl-idle","value":"10m"}]`, `,"expiresIn":600`, time.Date(2026, 11, 21, 7, 10, 12, 0, time.UTC), "its policy of 10m without use"},
-		{``, `[{"type":"ttl-idle","value":"10m"}]`, "", time.Time{}, ""},
-		{`"ttl":"1000000w"`, `[]`, "", time.Time{}, ""}, // longer than a time.Duration
-		{`"ttl":"soon"`, `[]`, "", time.Time{}, ""},
-	} {
-		w := newWorld(t, nil)
-		row := fmt.Sprintf(`{"metadata":{"name":"a","createdAt":%q},"spec":{"runtime":{%s},"lifecycle":{"expirationPolicies":%s}},"status":"DEPLOYED","state":"RUNNING"%s}`, day, x.runtime, x.lifecycle, x.more)
-		w.set("/sandboxes", page("", row))
-		if b := sandboxOf(t, w.poll(), "a"); !b.ExpiresAt.Equal(x.want) || b.ExpiresBy.String() != x.by {
-			t.Errorf("%s %s %s: %v by %q", x.runtime, x.lifecycle, x.more, b.ExpiresAt, b.ExpiresBy)
-		}
-	}
-}
-
 // TestWhenAPreviewEnds: by its date, or by its ttl from its making; what lacks both has no end. A session of the vendor's SDK is a
 // credential, also where its port is not told.
 func TestWhenAPreviewEnds(t *testing.T) {
@@ -429,20 +404,6 @@ func TestOneWordOfTwoIsLeftOut(t *testing.T) {
 	w.set("/sandboxes", page("", one("a", "FAILED", day, "")))
 	if b := sandboxOf(t, w.poll(), "a"); !b.KnownSince.After(since) {
 		t.Error("its status changed, and the time did not")
-	}
-}
-
-func TestTheExpiryHoldsStill(t *testing.T) {
-	w := newWorld(t, nil)
-	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING","expiresIn":600`)))
-	at := sandboxOf(t, w.poll(), "a").ExpiresAt
-	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING","expiresIn":589`))) // 588 are left
-	if b := sandboxOf(t, w.poll(), "a"); !b.ExpiresAt.Equal(at) {
-		t.Errorf("%v, then %v", at, b.ExpiresAt)
-	}
-	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING","expiresIn":600`))) // it was used
-	if b := sandboxOf(t, w.poll(), "a"); b.ExpiresAt.Sub(at) != 24*time.Second {
-		t.Errorf("%v, then %v", at, b.ExpiresAt)
 	}
 }
 

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -46,10 +47,14 @@ func (s *State) BeliefOn(b *backend.Sandbox) (x Belief, ok bool) {
 		return x, false
 	case over && read && inside.AgentSees.Or(false) && !inside.At.Before(b.KnownSince):
 		x.Runs, x.Why, x.At = yes, inside.AgentWhy, inside.At
+	case b.Class == backend.SandboxRemoving:
+		x.Why = backend.Textf("what a sandbox answers whose status is %s is not documented", b.Reported)
 	case over:
 		x.Runs, x.Why = no, backend.Textf("its status is %s: / cannot be listed", b.Reported)
-	case b.Class == backend.SandboxPaused:
+	case b.Class == backend.SandboxPaused && strings.HasSuffix(b.Reported.String(), "disabled"):
 		x.Runs, x.Why = no, backend.Textf("it is %s and refuses connections", b.Reported)
+	case b.Class == backend.SandboxPaused:
+		x.Why = backend.Textf("what a sandbox answers that is %s is not documented", b.Reported)
 	case read && inside.AgentSees.IsKnown() && !inside.At.Before(b.KnownSince.Add(-awaited(b))):
 		x.Runs, x.Why, x.At = inside.AgentSees, inside.AgentWhy, inside.At
 	case b.Class == backend.SandboxAsleep:

@@ -44,7 +44,12 @@ func TestWhatAnAgentBelieves(t *testing.T) {
 			class("blaxel", backend.SandboxExited)(b)
 			b.KnownSince = now.Add(time.Minute)
 		}, true, backend.Known(false), ""},
-		"it is disabled":              {class("blaxel", backend.SandboxPaused), true, backend.Known(false), ""},
+		"it is disabled": {func(b *box) {
+			class("blaxel", backend.SandboxPaused)(b)
+			b.Reported = backend.Text("DEPLOYED, disabled")
+		}, true, backend.Known(false), ""},
+		"it is archived":              {class("blaxel", backend.SandboxPaused), true, backend.Unknown[bool](), ""}, // no source says what it answers
+		"it is being deleted":         {class("blaxel", backend.SandboxRemoving), true, backend.Unknown[bool](), ""},
 		"a word without a meaning":    {class("blaxel", backend.SandboxUnknown), true, backend.Unknown[bool](), ""},
 		"a probe saw it":              {saw(backend.Known(true)), true, backend.Known(true), ""},
 		"a probe saw less":            {saw(backend.Known(true), exec(backend.OutcomeFailed, backend.FailWorkDirMissing)), true, backend.Known(true), "but its working directory is missing"},

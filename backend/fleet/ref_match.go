@@ -82,10 +82,24 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 		m.Result, m.Why = RefMoved, backend.Text("its sandbox is in another region than the state says")
 	case differs("address"):
 		m.Result, m.Why = RefMoved, backend.Text("its sandbox answers at another address than the state says")
+	case b.NoPorts && differs("ports"):
+		m.Result, m.Why = s.withoutPorts(r, b)
 	case len(m.Differences) > 0:
 		m.Result, m.Why = RefTakenOver, backend.Text("it is not as the state says: a sandbox of this name may have existed before")
 	}
 	return m
+}
+
+// withoutPorts is what it means that a sandbox declares none of the ports of its state. The SDK makes it without them where a resume
+// does not find it.
+func (s *State) withoutPorts(r *backend.Ref, b *backend.Sandbox) (RefResult, backend.Safe) {
+	for _, h := range s.SessionSourcesOf(b.Key.Source) {
+		x := s.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: r.Session})
+		if x != nil && MadeAfter(b.CreatedAt.Or(time.Time{}), x.StartedAt.Or(time.Time{})) {
+			return RefRecreated, backend.Text("its sandbox was made long after its session began, and without ports, as a resume makes it: files from before are not in it, except in mounts or a snapshot")
+		}
+	}
+	return RefTakenOver, backend.Text("no port is declared for it: a resume made it again, which leaves ports out, or a sandbox of this name existed before")
 }
 
 // unlisted says whether the platform's lists prove that a sandbox is gone.
@@ -138,7 +152,11 @@ func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 	}
 	add("address", r.Agent.Address, b.Address, strings.TrimRight(r.Agent.Address.String(), "/") != strings.TrimRight(b.Address.String(), "/"))
 	if missing := unlistedPorts(r.Agent.Ports, b.Ports); len(missing) > 0 {
-		add("ports", backend.Join(missing, " "), backend.Join(b.Ports, " "), true)
+		listed := backend.Join(b.Ports, " ")
+		if b.NoPorts {
+			listed = backend.Text("none")
+		}
+		add("ports", backend.Join(missing, " "), listed, true)
 	}
 	for _, l := range r.Agent.Labels {
 		for _, other := range b.Labels {

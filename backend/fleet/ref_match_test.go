@@ -41,6 +41,9 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 			r.Agent.Ports, b.Ports = []int{3000, 8000}, []backend.Safe{backend.Text("3000/http")}
 		}, RefTakenOver, 1},
 		{"no ports are listed", func(r *backend.Ref, _ *backend.Sandbox, _ *backend.Reading) { r.Agent.Ports = []int{3000} }, RefSame, 0},
+		{"no port is declared", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.Agent.Ports, b.NoPorts = []int{3000}, true
+		}, RefTakenOver, 1},
 		{"another label, and one that only the state has", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			label := func(name, value backend.Literal) backend.Field {
 				return backend.Field{Name: backend.Text(name), Value: backend.Text(value)}
@@ -79,6 +82,28 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 		m := st.MatchOf(r)
 		if m.Result != c.want || len(m.Differences) != c.differ || m.Why.IsEmpty() {
 			t.Errorf("%s: %+v, want %s with %d differences", c.name, m, c.want, c.differ)
+		}
+	}
+}
+
+// TestASandboxThatAResumeMadeAgain: one that was made after its session began, and declares none of its ports, is another one, also
+// where the state was saved since.
+func TestASandboxThatAResumeMadeAgain(t *testing.T) {
+	for made, want := range map[time.Duration]RefResult{10 * time.Minute: RefRecreated, 50 * time.Minute: RefTakenOver} {
+		r := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s1"), ID: backend.MustID("workspace")}, ReadAt: t0},
+			Session: backend.MustID("s1"), Provider: backend.Text("blaxel"), Sandbox: backend.MustID("a"), SavedAt: backend.Known(t0.Add(-5 * time.Minute)), Agent: &backend.AgentState{Ports: []int{3000, 8081}}}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("a")}, ReadAt: t0}, Name: backend.Text("a"), Provider: backend.Text("blaxel"), IsSandbox: true,
+			CreatedAt: backend.Known(t0.Add(-made)), CloudFacts: backend.CloudFacts{NoPorts: true}}
+		x := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "hx", ID: backend.MustID("s1")}, ReadAt: t0}}
+		x.StartedAt = backend.Known(t0.Add(-50 * time.Minute))
+		st := NewFolder(time.Minute).Fold([]backend.Answer{{Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}}, {Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}},
+			{Source: "hx", Config: &backend.SourceConfig{Kind: "helix", Interval: time.Minute}},
+			{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: t0, Started: t0, Inputs: []backend.Input{backend.InputContainers}, Sandboxes: []*backend.Sandbox{b}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}},
+			{Source: "hx", Reading: &backend.Reading{Source: "hx", Kind: "helix", At: t0, Started: t0, Inputs: []backend.Input{backend.InputSessions}, Sessions: []*backend.Session{x}}},
+			{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: t0, Started: t0, Inputs: []backend.Input{backend.InputRefs}, Refs: []*backend.Ref{r}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}}}, backend.Instant{Wall: t0})
+		m := st.MatchOf(r)
+		if m.Result != want || len(m.Differences) != 1 || m.Differences[0].State.String() != "3000 8081" || m.Differences[0].Inventory.String() != "none" {
+			t.Errorf("made %s ago: %+v", made, m)
 		}
 	}
 }

@@ -58,6 +58,9 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		CreatedAt: backend.Known(noon.Add(-2 * time.Hour)), Class: backend.SandboxRunning, Reported: safe("DEPLOYED RUNNING"), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
 		CloudFacts: backend.CloudFacts{Region: safe("eu-lon-1"), PreviewsAt: noon, Previews: []backend.Preview{preview("port-3000", "https://a.preview.bl.run/app", 3000),
 			preview("mine", "http://b.preview.bl.run:8081", 4000), preview("session-1", "https://c.preview.bl.run", 443)}}}
+	box.Previews[1].Public, box.Previews[1].Expires = backend.Known(true), backend.Known(noon.Add(-time.Minute))
+	box.Previews[0].Tokens = []backend.PreviewToken{{Name: safe("old"), Expires: backend.Known(noon.Add(-time.Hour)), Expired: backend.Known(true)}, {Name: safe("new"), Expires: backend.Known(noon.Add(time.Hour))}}
+	box.ReapedAt, box.ReapedBy, box.OpenLimits = noon.Add(time.Hour), safe("its policy of 2h without use"), []backend.Safe{safe("its ttl of x from creation has no end that is understood")}
 	box = box.WithObserved([]backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, At: noon,
 		Inside: &backend.Inside{At: noon, Root: safe("/workspace"), Answered: true, Mounts: []backend.Safe{safe("/srv")}, Owners: []backend.Safe{safe("node"), safe("root")}}}})
 	st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}}, {Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}},
@@ -75,6 +78,8 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		"terminals need address: missing the saved state does not name it", "WebSocket library: cannot tell", "Commands do not need them",
 		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",
 		"exposed ports 3000", "pause on exit yes", "exec_timeout_s 900 s changed: the default is 300 s", "fast_op_s 30 s the default",
+		"mine port 4000 was public, ended 1m ago, at 11:59:00Z", "token old, ended 1h ago, at 11:00:00Z token new, until 13:00:00Z",
+		"removed at 13:00:00Z by its policy of 2h without use, if nothing uses it before limits its ttl of x from creation has no end that is understood",
 		"of the agent's SDK, by its name; port 3000 is declared by the saved state", "https://a.preview.bl.run/app TLS, port 443; the agent's SDK drops the path",
 		"port 4000 is not among the exposed ports of the saved state", "http://b.preview.bl.run:8081 without TLS, port 8081", "a credential: its address opens the sandbox's own API https://c.preview.bl.run TLS, port 443"} {
 		if !strings.Contains(page, want) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/views/theme"
@@ -52,7 +53,14 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	w.previews(b)
 	w.snapshots(b)
 	if !b.ReapedAt.IsZero() {
-		w.Field("removed at", normal(Clock(b.ReapedAt, w.f.Now)), dim("  if it sleeps on"))
+		why := "  if it sleeps on"
+		if !b.ReapedBy.IsEmpty() {
+			why = "  by " + b.ReapedBy.String() + ", if nothing uses it before"
+		}
+		w.Field("removed at", normal(Clock(b.ReapedAt, w.f.Now)), dim(why))
+	}
+	for i, x := range b.OpenLimits {
+		w.Field(label(i+1, "limits"), normal(x.String()))
 	}
 	var views []string
 	for _, v := range b.Views {
@@ -66,18 +74,14 @@ func (w *writer) cloud(b *backend.Sandbox) {
 // previews writes where a sandbox answers on the internet, and until when.
 func (w *writer) previews(b *backend.Sandbox) {
 	for i, p := range b.Previews {
-		who := "public or private is not told"
-		if public, known := p.Public.Get(); known && public {
-			who = "public: anyone with the address"
-		} else if known {
-			who = "private"
-		}
+		at, ends := p.Expires.Get()
+		who := access(&p, ends && !at.After(w.f.Now))
 		text := p.Name.String()
 		if port, known := p.Port.Get(); known {
 			text += backend.Textf(" port %d", port).String()
 		}
-		if at, known := p.Expires.Get(); known {
-			who += ", until " + Clock(at, w.f.Now)
+		if ends {
+			who += ", " + w.until(at)
 		}
 		if p.Control {
 			who += ", leads to files and commands"
@@ -95,11 +99,11 @@ func (w *writer) previews(b *backend.Sandbox) {
 		for _, t := range p.Tokens {
 			until := "its end is not known"
 			if at, known := t.Expires.Get(); known {
-				until = "until " + Clock(at, w.f.Now)
+				until = w.until(at)
 			} else if t.Expires.IsNotApplicable() {
 				until = "without an end"
 			}
-			if t.Expired.Or(false) {
+			if t.Expired.Or(false) && !strings.HasPrefix(until, "ended") {
 				until = "expired"
 			}
 			w.Field("", dim("token "+t.Name.String()+", "+until))
@@ -111,6 +115,30 @@ func (w *writer) previews(b *backend.Sandbox) {
 	if !b.PreviewsAt.IsZero() && len(b.Previews) == 0 {
 		w.Field("previews", normal("none"))
 	}
+}
+
+// access says who may open an address, or could before it ended.
+func access(p *backend.Preview, ended bool) string {
+	public, known := p.Public.Get()
+	switch {
+	case !known:
+		return "public or private is not told"
+	case ended && public:
+		return "was public"
+	case ended:
+		return "was private"
+	case public:
+		return "public: anyone with the address"
+	}
+	return "private"
+}
+
+// until is an end that is to come, or that is over.
+func (w *writer) until(at time.Time) string {
+	if at.After(w.f.Now) {
+		return "until " + Clock(at, w.f.Now)
+	}
+	return "ended " + backend.Age(w.f.Now.Sub(at)) + " ago, at " + Clock(at, w.f.Now)
 }
 
 // previewOrigin says who made an address, and whether the saved state of its session declares its port.
