@@ -45,6 +45,7 @@ type containerKills struct {
 	group    int64                    // kills in its control group
 	grouped  bool
 	told     time.Time // of the newest kill that was told
+	looked   int       // the process that was looked for on this machine
 }
 
 func newKernelKills(now func() time.Time) kernelKills {
@@ -63,7 +64,7 @@ func (p *poll) kernelKills() {
 		case !e.current() || e.ins.memLimit <= 0:
 		case e.alive():
 			running = append(running, e)
-			k.here = k.here || k.proc.InGroup(e.ins.raw.State.Pid, e.id.Raw())
+			k.look(e)
 		case e.class().Ended() && e.ins.exit == killedExit && !e.ins.raw.State.OOMKilled:
 			dead = append(dead, e)
 		}
@@ -94,6 +95,13 @@ func (p *poll) kernelKills() {
 		if at := e.ins.finished.Or(time.Time{}); atLimit && !k.since.IsZero() && at.Add(-p.offset).After(k.since) {
 			p.tellKill(e, at)
 		}
+	}
+}
+
+// look looks once for each process of a container whether it runs on this machine.
+func (k *kernelKills) look(e *cachedContainer) {
+	if pid := e.ins.raw.State.Pid; !k.here && e.kills.looked != pid {
+		e.kills.looked, k.here = pid, k.proc.InGroup(pid, e.id.Raw())
 	}
 }
 

@@ -130,18 +130,18 @@ func sortRows[T any, P interface {
 	if ascending {
 		return rows
 	}
-	order := stable.Order(len(rows), func(a, b int) int { return compare(rows[a], rows[b]) })
+	keys := make([]backend.Key, len(rows))
+	for i, r := range rows {
+		keys[i] = r.EntityMeta().Key
+	}
+	order := orderOfKeys(keys)
 	out := make([]P, 0, len(rows))
-	for i := range rows {
-		at := i
-		if order != nil {
-			at = int(order[i])
-		}
-		if n := len(out); n > 0 && compare(out[n-1], rows[at]) == 0 {
-			out[n-1] = rows[at]
+	for i, at := range order {
+		if i > 0 && at.prefix == order[i-1].prefix && keys[at.row] == keys[order[i-1].row] {
+			out[len(out)-1] = rows[at.row]
 			continue
 		}
-		out = append(out, rows[at])
+		out = append(out, rows[at.row])
 	}
 	return out
 }
