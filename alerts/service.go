@@ -324,8 +324,8 @@ func (svc *Service) Run(ctx context.Context) {
 		began := svc.opt.ReadClock()
 		svc.save()
 		took, _ := svc.opt.ReadClock().Since(began)
-		// A large fleet spends a 300th of its time on saving, as long as a save is no older than 30 s; a huge one a twentieth.
-		pause = max(svc.opt.SaveEvery, min(300*took, 30*time.Second), 20*took)
+		// A large fleet spends a 1000th of its time on saving, as long as a save is no older than 30 s; a huge one a twentieth.
+		pause = max(svc.opt.SaveEvery, min(1000*took, 30*time.Second), 20*took)
 	}
 }
 

@@ -304,7 +304,7 @@ func orNil[T any, P interface {
 }
 
 // ChangesSince lists what changed after the State numbered n, newest values included. complete is false when n lies
-// further back than the 1,000 States that are remembered; the reader then rebuilds from the whole State.
+// further back than the 100 States that are remembered; the reader then rebuilds from the whole State.
 func (s *State) ChangesSince(n uint64) (deltas []Delta, complete bool) {
 	if s.history == nil {
 		return nil, n >= s.Number
