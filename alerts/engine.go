@@ -188,7 +188,7 @@ func (ev *evaluation) deltas() {
 		}
 	}
 	for _, k := range ev.changed[backend.KindSession] { // whether a session runs decides about its workspaces and sandboxes
-		for _, b := range ev.st.SandboxesOf(k.ID) {
+		for _, b := range ev.st.BoxesOf(k.ID) {
 			ev.changed[backend.KindSandbox] = append(ev.changed[backend.KindSandbox], b.Key)
 		}
 		for w := range ev.st.Workspaces.Of(backend.KindWorkspace, k.Source, k.ID) {

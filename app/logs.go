@@ -89,7 +89,7 @@ func mayHold(src *Source, k backend.Key, state *fleet.State) bool {
 		session = k.Parent
 	}
 	return (k.Kind == backend.KindSession || k.Kind == backend.KindWorkspace) &&
-		slices.ContainsFunc(state.SandboxesOf(session), func(b *backend.Sandbox) bool { return b.Key.Source == src.ID() })
+		slices.ContainsFunc(state.BoxesOf(session), func(b *backend.Sandbox) bool { return b.Key.Source == src.ID() })
 }
 
 // logGathering collects the logs about one subject.
@@ -138,7 +138,7 @@ func (g *logGathering) subject(key backend.Key, board *alerts.Board) {
 		g.sandbox(g.state.Sandbox(key), key)
 	case kind == backend.KindSession:
 		g.names = append(g.names, []string{key.ID.Raw()})
-		for _, b := range g.state.SandboxesOf(key.ID) {
+		for _, b := range g.state.BoxesOf(key.ID) {
 			g.subject(b.Key, board)
 		}
 	case kind == backend.KindWorkspace:
@@ -154,7 +154,7 @@ func (g *logGathering) workspace(key backend.Key, board *alerts.Board) {
 		names = append(names, key.ID.Raw())
 	}
 	g.names = append(g.names, names)
-	for _, b := range g.state.SandboxesOf(key.Parent) {
+	for _, b := range g.state.BoxesOf(key.Parent) {
 		if b.Workspace.IsZero() || b.Workspace == key.ID {
 			g.subject(b.Key, board)
 		}

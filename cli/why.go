@@ -163,7 +163,7 @@ func (r *reading) whyDoc(key backend.Key, f *views.Frame) (*whyDoc, error) {
 	} else if past, ok := r.board.Past(key); ok {
 		last = past.Entity
 	}
-	named := key.Kind == backend.KindSession && last == nil && len(r.state.SandboxesOf(key.ID)) > 0
+	named := key.Kind == backend.KindSession && last == nil && len(r.state.BoxesOf(key.ID)) > 0
 	if d.Gone = !here && !named && len(r.couldKnow(key.Source, key.Kind)) == 0; row == nil && last != nil {
 		var err error
 		if row, err = views.JSON(last); err != nil {

@@ -102,3 +102,24 @@ func TestPagesKnowTheSessionOfASavedState(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesOfALogsAlertKnowItsSession: an alert of log lines names its session by the log, and its page looks for it where it is listed. A
+// log about the platform of its sandbox alone is read too; what is kept of its files the saved state tells.
+func TestPagesOfALogsAlertKnowItsSession(t *testing.T) {
+	const id = "a0000000-0009-4000-8000-000000000000"
+	w := world{sessions: []*backend.Session{session(id, true)},
+		sandboxes: []*backend.Sandbox{box("agents-a00000000009", "", func(b *backend.Sandbox) { b.Provider, b.CreatedAt = backend.Text("blaxel"), at(3*time.Hour) })},
+		saved: []*backend.Ref{savedRef(id, backend.NotApplicable[int](), func(r *backend.Ref) {
+			r.Sandbox, r.SavedAt, r.Provider = backend.MustID("agents-a00000000009"), at(time.Hour), backend.Text("blaxel")
+			r.Agent = &backend.AgentState{Snapshot: backend.Text("noop")}
+		})}, counts: lines("app-log", backend.MetricPersistFailed, id, 1)}
+	d := w.diagnose("2", backend.Key{Kind: backend.KindSession, Source: "app-log", ID: backend.MustID(id)})
+	want(t, d, map[string]Mark{"durability": RuledOut})
+	for _, c := range d.Checks {
+		for _, no := range []string{"is not listed", "no list ever named", "no log source is read"} {
+			if strings.Contains(c.Fact.String(), no) {
+				t.Errorf("%s: %s", c.Question, c.Fact)
+			}
+		}
+	}
+}

@@ -193,7 +193,7 @@ func (s *subjectView) keepsNothing() Check {
 	o := s.newest()
 	switch p := s.provider(); p {
 	case "":
-		return q.unsure("the provider is not named")
+		return s.stateKeeps(q)
 	case "in-memory":
 		return q.yes(o, "provider in-memory keeps files in the process: a restart or a close loses them")
 	case "cloudflare-dynamic-worker":
@@ -210,6 +210,21 @@ func (s *subjectView) keepsNothing() Check {
 		q.needs = "the documentation of the provider"
 		return q.unsure("what provider %s keeps is not documented", backend.Clean(p, 60))
 	}
+}
+
+// stateKeeps answers by the saved state of an agent SDK what is kept of a session's files.
+func (s *subjectView) stateKeeps(q question) Check {
+	for _, b := range s.sandboxes {
+		x := s.State.StateOn(b)
+		if x == nil || b.Provider.String() != "blaxel" {
+			continue
+		}
+		if x.Agent.Snapshot.String() == "noop" {
+			return q.no(s.from(&x.Meta), "the saved state is of blaxel, which keeps files while the sandbox exists; its snapshot, noop, keeps none elsewhere")
+		}
+		return q.no(s.from(&x.Meta), "the saved state is of blaxel, which keeps files while the sandbox exists")
+	}
+	return q.unsure("the provider is not named")
 }
 
 // hostRestarted asks whether scratch directories in memory went with a boot.

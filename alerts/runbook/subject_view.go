@@ -67,7 +67,7 @@ func newSubjectView(c Case) *subjectView {
 			s.workspaces = append(s.workspaces, w)
 		}
 	case k.Kind == backend.KindSession:
-		s.home, s.sessionID = k.Source, k.ID
+		s.home, s.sessionID = c.listOf(k), k.ID
 	case k.Kind == backend.KindRef:
 		s.sessionID = k.Parent
 	case k.Kind == backend.KindSandbox:
@@ -87,6 +87,18 @@ func newSubjectView(c Case) *subjectView {
 	s.narrowWorkspaces()
 	s.findSandboxes()
 	return s
+}
+
+// listOf is the source whose list a session belongs to: a log names sessions of others. Empty: any that lists it.
+func (c Case) listOf(session backend.Key) string {
+	h := c.State.Source(session.Source)
+	if h == nil || !onlyCounts(h) || c.State.Session(session) != nil {
+		return session.Source
+	}
+	if home := c.State.HomeOf(session.Source, session.ID); home != session.Source {
+		return home
+	}
+	return ""
 }
 
 // lead sets the alerts that the diagnosis starts from, and reads the errors behind them.
@@ -342,14 +354,20 @@ func (s *subjectView) oneWorkspace() backend.ID {
 	return backend.ID{}
 }
 
-// speaksHere reports whether what a source says concerns the subject's home.
+// speaksHere reports whether what a source says concerns the subject's home, or the sandboxes of the one subject.
 func (s *subjectView) speaksHere(source string) bool {
 	if s.here(source) || s.wide && source == s.Subject.Source {
 		return true
 	}
 	h := s.State.Source(source)
-	if h == nil || s.home != "" {
-		return h != nil && h.ReportsOn(s.home)
+	if h == nil {
+		return false
+	}
+	if !s.wide && slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return h.ReportsOn(b.Key.Source) }) {
+		return true
+	}
+	if s.home != "" {
+		return h.ReportsOn(s.home)
 	}
 	return slices.ContainsFunc(s.about, h.ReportsOn)
 }

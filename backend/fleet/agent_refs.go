@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/backend"
@@ -108,4 +109,42 @@ func (s *State) SessionOn(b *backend.Sandbox) backend.ID {
 	}
 	session, _ := s.AgentSession(b)
 	return session
+}
+
+// BoxesOf are the sandboxes of a session: those that are joined to it, those that its saved states name, and the one that an agent SDK
+// named with the digits of its id, where a saved state tells that no other session begins with them.
+func (s *State) BoxesOf(session backend.ID) []*backend.Sandbox {
+	boxes := s.SandboxesOf(session)
+	for _, b := range append(slices.Clip(s.SandboxesOfState(session)), s.namedAfter(session)) {
+		if b != nil && b.IsSandbox && s.SessionOn(b) == session && !slices.ContainsFunc(boxes, func(x *backend.Sandbox) bool { return x.Key == b.Key }) {
+			boxes = append(slices.Clip(boxes), b)
+		}
+	}
+	return boxes
+}
+
+// CandidateOf is the sandbox that an agent SDK named with the digits of a session's id, where nothing joins it to any session; nil: there
+// is none.
+func (s *State) CandidateOf(session backend.ID) *backend.Sandbox {
+	b := s.namedAfter(session)
+	if b == nil || !b.IsSandbox || !s.SessionOn(b).IsZero() {
+		return nil
+	}
+	if _, digits := s.AgentSession(b); digits == "" {
+		return nil
+	}
+	return b
+}
+
+// namedAfter is the sandbox that is called as an agent SDK would name that of a session; nil: none is.
+func (s *State) namedAfter(session backend.ID) *backend.Sandbox {
+	id := strings.ReplaceAll(session.Raw(), "-", "")
+	if len(id) < sessionDigits {
+		return nil
+	}
+	name, err := backend.NewID(agentPrefix + id[:sessionDigits])
+	if err != nil {
+		return nil
+	}
+	return s.SandboxNamed(name, backend.Safe{})
 }

@@ -218,9 +218,12 @@ func (s *State) AgentSession(b *backend.Sandbox) (session backend.ID, digits str
 // sessionDigits is how many digits of a session's id the SDK puts into the name of its sandbox.
 const sessionDigits = 12
 
+// agentPrefix begins those names.
+const agentPrefix = "agents-"
+
 // agentDigits are the first digits of the session in a name that the SDK gives: agents- and 12 of them.
 func agentDigits(name string) string {
-	digits, is := strings.CutPrefix(name, "agents-")
+	digits, is := strings.CutPrefix(name, agentPrefix)
 	if _, err := hex.DecodeString(digits); !is || len(digits) != sessionDigits || err != nil || digits != strings.ToLower(digits) {
 		return ""
 	}

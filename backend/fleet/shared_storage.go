@@ -13,17 +13,21 @@ import (
 )
 
 // HomeOf is the id of the source that a session belongs to when another source names it: the source that lists the
-// session, else the only registry that the naming source reports about, else the naming source itself. It is empty
+// session, also where the naming source is only about its sandboxes, else the only registry that the naming source reports about, else the naming source itself. It is empty
 // while a source that could list the session has not been polled.
 func (s *State) HomeOf(source string, session backend.ID) string {
 	own := s.Source(source)
 	only, registries, waits := "", 0, false
 	for _, h := range s.Sources {
-		if own != nil && !own.ReportsOn(h.Key.Source) {
+		direct := own == nil || own.ReportsOn(h.Key.Source)
+		if !direct && !s.reportsOnSandboxesOf(own, h) {
 			continue
 		}
 		waits = waits || own.MayGetSessionsFrom(h)
-		if !h.Watches(backend.InputRegistry) {
+		if !direct && s.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: session}) != nil {
+			return h.Key.Source
+		}
+		if !direct || !h.Watches(backend.InputRegistry) {
 			continue
 		}
 		if !session.IsZero() && s.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: session}) != nil {
@@ -39,6 +43,15 @@ func (s *State) HomeOf(source string, session backend.ID) string {
 		return only
 	}
 	return source
+}
+
+// reportsOnSandboxesOf reports whether a source speaks of sandboxes on which the sessions of a list may be: a log that is about a platform
+// names the sessions of the list that uses it.
+func (s *State) reportsOnSandboxesOf(own, list *SourceHealth) bool {
+	return slices.ContainsFunc(own.About, func(id string) bool {
+		h := s.Source(id)
+		return h != nil && (h.Watches(backend.InputContainers) || h.Status == StatusStarting && h.Kind != registryKind) && h.ReportsOn(list.Key.Source)
+	})
 }
 
 // StorageKind says what sort of place holds files.

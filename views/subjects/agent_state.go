@@ -240,14 +240,20 @@ func (w *writer) joinedSession(b *backend.Sandbox) {
 		w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
 		return
 	}
-	w.owner(b.Key.Source, on)
-	switch {
-	case on.IsZero() || !b.Session.IsZero():
-	case w.f.State.StateOn(b) != nil:
-		w.joinedBy(backend.Text("its saved state"), backend.Safe{})
-	default:
-		w.joinedBy(backend.Text("its name: a saved state begins with its digits"), backend.Safe{})
+	if w.owner(b.Key.Source, on); !on.IsZero() && b.Session.IsZero() {
+		w.joinedBy(w.joinOf(b))
 	}
+}
+
+// joinOf is what joins a sandbox to its session, with the log line where it was one.
+func (w *writer) joinOf(b *backend.Sandbox) (by, line backend.Safe) {
+	switch {
+	case !b.Session.IsZero():
+		return b.JoinedBy, b.JoinedLine
+	case w.f.State.StateOn(b) != nil:
+		return backend.Text("its saved state"), line
+	}
+	return backend.Text("its name: a saved state begins with its digits"), line
 }
 
 // belief writes what the agent of a sandbox takes it for.

@@ -73,7 +73,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	doc, _ := Doc(box.Key, f)
 	page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
-	for _, want := range []string{"commands 2 lines, the newest at 11:59:00Z: ExecTimeoutError: sh: permission denied it waited 15m, by its saved state or the default, and saw it as final", "saves 1 line, the newest at 11:59:00Z: tar: no room (phase: tar) its SDK does not try again after tar failed",
+	for _, want := range []string{"commands 2 lines, the newest at 11:59:00Z: ExecTimeoutError: sh: permission denied it waited 900 s, by its saved state, and saw it as final", "saves 1 line, the newest at 11:59:00Z: tar: no room (phase: tar) its SDK does not try again after tar failed",
 		"owners what is in /workspace belongs to node and root: another user may not change it", "not mounted /data the saved state declares it",
 		"terminals need address: missing the saved state does not name it", "WebSocket library: cannot tell", "Commands do not need them",
 		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",

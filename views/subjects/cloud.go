@@ -268,12 +268,12 @@ func (w *writer) joinedBy(by, line backend.Safe) {
 
 // joins says what joins the sandboxes of a session to it.
 func (w *writer) joins(s *backend.Session) {
-	all := w.f.State.SandboxesOf(s.Key.ID)
+	all := w.f.State.BoxesOf(s.Key.ID)
 	if len(all) == 0 {
 		w.joinedBy(hubOf(s).JoinedBy, backend.Safe{})
 		return
 	}
 	for _, b := range all[:min(len(all), 5)] {
-		w.joinedBy(b.JoinedBy, b.JoinedLine)
+		w.joinedBy(w.joinOf(b))
 	}
 }

@@ -32,20 +32,35 @@ func (w *writer) owner(source string, id backend.ID) {
 	w.Field("session", sessionKind{}.row(w, s)...)
 }
 
-// sandboxesOf lists sandboxes and returns those that it lists.
-func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) (listed []backend.Key) {
-	n := 0
+// sandboxesOf lists the sandboxes of a session, else a candidate, and returns those that it lists.
+func (w *writer) sandboxesOf(session backend.ID) (listed []backend.Key) {
+	boxes := w.f.State.BoxesOf(session)
+	if b := w.f.State.CandidateOf(session); b != nil && len(boxes) == 0 {
+		w.to(b.Key)
+		w.Field("sandbox", append(w.sandboxSpans(b), dim("  a candidate from its name: no saved state names its session"))...)
+		return nil
+	}
+	return w.sandboxList(boxes)
+}
+
+// sandboxesThat lists the sandboxes that match.
+func (w *writer) sandboxesThat(match func(*backend.Sandbox) bool) {
+	var boxes []*backend.Sandbox
 	for b := range w.f.State.Sandboxes.All() {
-		if !match(b) {
-			continue
-		}
-		if n++; n <= mostJoined {
-			w.to(b.Key)
-			w.Field(label(n, "sandbox"), w.sandboxSpans(b)...)
-			listed = append(listed, b.Key)
+		if match(b) {
+			boxes = append(boxes, b)
 		}
 	}
-	switch {
+	w.sandboxList(boxes)
+}
+
+func (w *writer) sandboxList(boxes []*backend.Sandbox) (listed []backend.Key) {
+	for i, b := range boxes[:min(len(boxes), mostJoined)] {
+		w.to(b.Key)
+		w.Field(label(i+1, "sandbox"), w.sandboxSpans(b)...)
+		listed = append(listed, b.Key)
+	}
+	switch n := len(boxes); {
 	case n == 0:
 		w.Field("sandbox", dim("none is joined to it"))
 	case n > mostJoined:

@@ -122,7 +122,7 @@ func (w *writer) ref(r *backend.Ref) {
 	w.Head("Joined")
 	w.owner(r.Key.Source, r.Key.Parent)
 	w.workspaceOf(r.Key.Parent, r.Key.ID)
-	w.sandboxesOf(func(b *backend.Sandbox) bool {
+	w.sandboxesThat(func(b *backend.Sandbox) bool {
 		return !r.Sandbox.IsZero() && (b.Key.ID == r.Sandbox || w.f.State.SandboxNamed(r.Sandbox, r.Provider) == b)
 	})
 	w.history(&r.Meta)

@@ -81,7 +81,7 @@ func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	if !name.IsZero() {
 		near[backend.Key{Kind: backend.KindSession, Source: key.Source, ID: session}] = true
 	}
-	for _, b := range st.SandboxesOf(session) {
+	for _, b := range st.BoxesOf(session) {
 		if b.IsSandbox && (name.IsZero() || b.Workspace.IsZero() || b.Workspace == name) {
 			near[b.Key] = true
 		}

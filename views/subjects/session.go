@@ -121,10 +121,10 @@ func (w *writer) session(s *backend.Session) {
 		w.Field("", dim("and "+kit.Number(n-mostJoined)+" more"))
 	}
 	work := []backend.Key{s.Key}
-	if id := hubOf(s).Sandbox; !id.IsZero() && len(w.f.State.SandboxesOf(s.Key.ID)) == 0 {
+	if id := hubOf(s).Sandbox; !id.IsZero() && len(w.f.State.BoxesOf(s.Key.ID)) == 0 {
 		w.sandboxNamed(id)
 	} else {
-		work = append(work, w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == s.Key.ID })...)
+		work = append(work, w.sandboxesOf(s.Key.ID)...)
 	}
 	w.joins(s)
 	w.workIn(work...)
@@ -147,21 +147,22 @@ func (sessionKind) details(w *writer, k backend.Key) bool {
 
 // sessionNamed writes what is known of a session that no source lists or listed, and that a sandbox names; false: none does.
 func (w *writer) sessionNamed(k backend.Key) bool {
-	boxes := w.f.State.SandboxesOf(k.ID)
+	boxes := w.f.State.BoxesOf(k.ID)
 	if _, was := w.f.Board.Past(k); was || len(boxes) == 0 {
 		return false
 	}
 	w.Blank()
+	by, line := w.joinOf(boxes[0])
 	names := cmp.Or(boxes[0].JoinedBy.String(), "its sandbox")
-	if !boxes[0].JoinedLine.IsEmpty() {
+	if !line.IsEmpty() {
 		names = "a log line"
 	}
 	w.Line(kit.Span{Tone: theme.Strong, Text: "No source lists it; " + names + " names it"})
 	w.naming(k)
 	w.doable(k)
 	w.Head("Joined")
-	listed := w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == k.ID })
-	w.joinedBy(boxes[0].JoinedBy, boxes[0].JoinedLine)
+	listed := w.sandboxesOf(k.ID)
+	w.joinedBy(by, line)
 	w.workIn(listed...)
 	return true
 }

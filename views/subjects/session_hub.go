@@ -89,9 +89,9 @@ func leads(h *backend.HubSession) time.Time {
 
 // sandboxesIn names the sandbox of a session, or counts them.
 func sandboxesIn(s *backend.Session, st interface {
-	SandboxesOf(backend.ID) []*backend.Sandbox
+	BoxesOf(backend.ID) []*backend.Sandbox
 }) backend.Safe {
-	switch all := st.SandboxesOf(s.Key.ID); len(all) {
+	switch all := st.BoxesOf(s.Key.ID); len(all) {
 	case 0:
 		return hubOf(s).Sandbox.Safe()
 	case 1:
@@ -105,7 +105,7 @@ func sandboxesIn(s *backend.Session, st interface {
 func sessionAlerts(priority int) Column[*backend.Session] {
 	worst := func(s *backend.Session, c *views.Snapshot) backend.Key {
 		key := s.Key
-		for _, b := range c.State.SandboxesOf(s.Key.ID) {
+		for _, b := range c.State.BoxesOf(s.Key.ID) {
 			if a, now := c.Alert(b.Key), c.Alert(key); a != nil && (now == nil || a.Severity.Rank() > now.Severity.Rank()) {
 				key = b.Key
 			}

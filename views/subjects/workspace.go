@@ -219,7 +219,7 @@ func (w *writer) workspace(x *backend.Workspace) {
 	w.doable(x.Key)
 	w.Head("Joined")
 	w.owner(x.Key.Source, x.Key.Parent)
-	w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == x.Key.Parent && b.Workspace == x.Key.ID })
+	w.sandboxesThat(func(b *backend.Sandbox) bool { return b.Session == x.Key.Parent && b.Workspace == x.Key.ID })
 	w.siblings(x)
 	w.facts(x)
 	w.history(&x.Meta)

@@ -1,0 +1,82 @@
+package subjects
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/theme"
+)
+
+// agentFleet is a session that one source lists, the sandbox that the agent SDK named after it, which another lists, and a log that is
+// about the latter alone. state is what a third source saved, nil: nothing.
+func agentFleet(session string, state *backend.Ref) *fleet.State {
+	safe := func(s string) backend.Safe { return backend.Clean(s, 200) }
+	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-0a1b2c3d4e5f")}, ReadAt: noon}, Name: safe("agents-0a1b2c3d4e5f"),
+		Provider: safe("blaxel"), IsSandbox: true, Class: backend.SandboxRunning, Reported: safe("DEPLOYED RUNNING")}
+	runs := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "hx", ID: backend.MustID(session)}, ReadAt: noon}, ListedRunning: backend.Known(true)}
+	saved := &backend.Reading{Source: "store", Kind: "refs", At: noon, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}
+	if state != nil {
+		saved.Refs = []*backend.Ref{state}
+	}
+	var all []backend.Answer
+	for _, r := range []*backend.Reading{saved,
+		{Source: "bl", Kind: "blaxel", At: noon, Inputs: []backend.Input{backend.InputContainers}, Sandboxes: []*backend.Sandbox{box}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}},
+		{Source: "hx", Kind: "helix", At: noon, Inputs: []backend.Input{backend.InputRegistry, backend.InputSessions}, Sessions: []*backend.Session{runs}, Scopes: []backend.Scope{{Kind: backend.KindSession, Complete: true}}},
+		{Source: "log", Kind: "logs", At: noon, Inputs: []backend.Input{backend.InputEvictionLogs}}} {
+		config := &backend.SourceConfig{Kind: r.Kind, Interval: time.Minute}
+		if r.Kind == "logs" {
+			config.About = []string{"bl"}
+		}
+		all = append(all, backend.Answer{Source: r.Source, Config: config}, backend.Answer{Source: r.Source, Reading: r})
+	}
+	return fleet.NewFolder(time.Minute).Fold(all, backend.Instant{Wall: noon})
+}
+
+// TestASessionJoinsTheSandboxThatItsAgentNamed: by its saved state, or by the digits with which its id begins; without a saved state it is
+// a candidate. A log that is about the sandboxes alone speaks of the list that has the session.
+func TestASessionJoinsTheSandboxThatItsAgentNamed(t *testing.T) {
+	const session = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
+	state := func(of, sandbox string) *backend.Ref {
+		r := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID(of), ID: backend.MustID("coder")}, ReadAt: noon},
+			Session: backend.MustID(of), Provider: backend.Text("blaxel"), Agent: &backend.AgentState{}}
+		if sandbox != "" {
+			r.Sandbox = backend.MustID(sandbox)
+		}
+		return r
+	}
+	for _, c := range []struct {
+		name, listed string
+		state        *backend.Ref
+		want         string
+		joined       bool
+	}{
+		{"named by the state", session, state(session, "agents-0a1b2c3d4e5f"), "joined by its saved state", true},
+		{"named by its digits", session, state(session, ""), "joined by its name: a saved state begins with its digits", true},
+		{"no state", session, nil, "a candidate from its name: no saved state names its session", false},
+		{"a state of another session", session, state("0a1b2c3d-4e5f-0000-0000-000000000000", "agents-0a1b2c3d4e5f"), "none is joined to it", false},
+		{"other digits", "1a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", nil, "none is joined to it", false},
+	} {
+		st := agentFleet(c.listed, c.state)
+		key := backend.Key{Kind: backend.KindSession, Source: "hx", ID: backend.MustID(c.listed)}
+		f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
+		doc, _ := Doc(key, f)
+		page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
+		if !strings.Contains(page, c.want) {
+			t.Errorf("%s: the page lacks %q:\n%s", c.name, c.want, page)
+		}
+		if got := slices.ContainsFunc(st.BoxesOf(key.ID), func(b *backend.Sandbox) bool { return b.Key.Source == "bl" }); got != c.joined || JoinedTo(key, st)[backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-0a1b2c3d4e5f")}] != c.joined {
+			t.Errorf("%s: joined: %t", c.name, got)
+		}
+		if home := st.HomeOf("log", key.ID); home != "hx" {
+			t.Errorf("%s: the log speaks of a session of %q", c.name, home)
+		}
+		if home := st.HomeOf("log", backend.MustID("other")); home != "log" {
+			t.Errorf("%s: a session that no list has is of %q", c.name, home)
+		}
+	}
+}
