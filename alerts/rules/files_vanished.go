@@ -35,6 +35,9 @@ type lossNote struct {
 	Lost  time.Time    `json:"success,omitzero"` // the success that is not known any more; zero: the directory was removed
 	Seen  time.Time    `json:"seen,omitzero"`    // when that was first read
 	Cause backend.Safe `json:"cause,omitzero"`   // who removed the directory, as far as that is known
+	Box   backend.ID   `json:"box,omitzero"`     // the sandbox that a provider puts it in, which its container's next start empties
+	Used  time.Time    `json:"used,omitzero"`    // the first success in it that was read
+	Fresh time.Time    `json:"fresh,omitzero"`   // the start of its container that the loss is; zero: it is another one
 }
 
 type filesVanished struct {
@@ -56,17 +59,35 @@ func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if r.cleaned(env, w) {
 		return r.cleaner(env, w, note)
 	}
+	note = r.used(env, w, note.withoutCleaner())
 	lost := lostSuccess(env, w)
-	if note != nil && note.Lost.IsZero() {
-		note = nil // the cleaner's error is gone
+	if !lost.IsZero() && (note == nil || lost.After(note.Lost)) {
+		n := lossNote{Lost: lost, Seen: env.ReadAt(&w.Meta)}
+		if note != nil {
+			n.Box, n.Used = note.Box, note.Used
+		}
+		note = &n
 	}
-	if lost.IsZero() && note == nil {
-		return alerts.Verdict{Outcome: alerts.False}
+	if b := r.emptied(env, w, note); b != nil && (note.Lost.IsZero() || !note.Fresh.IsZero() || env.Ours(b.FreshAt).After(note.Seen)) {
+		return r.restarted(env, w, b, note)
 	}
-	if note == nil || !lost.IsZero() && lost.After(note.Lost) {
-		note = &lossNote{Lost: lost, Seen: env.ReadAt(&w.Meta)}
+	if note == nil || note.Lost.IsZero() || !note.Fresh.IsZero() {
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(note)}
 	}
 	return r.reopened(env, w, note)
+}
+
+// withoutCleaner is a note once the error of a directory that was removed is gone: only what else it holds.
+func (n *lossNote) withoutCleaner() *lossNote {
+	switch {
+	case n == nil || !n.Lost.IsZero() || !n.Fresh.IsZero():
+		return n
+	case n.Box.IsZero():
+		return nil
+	case n.Seen.IsZero() && n.Cause.IsEmpty():
+		return n
+	}
+	return &lossNote{Box: n.Box, Used: n.Used}
 }
 
 // lostSuccess is the success that an earlier reading of this process or of the one before gave and that the registry does not
@@ -85,28 +106,6 @@ type loss struct {
 	severity  alerts.Severity
 	cause     backend.Safe
 	why       backend.Safe
-}
-
-// freshDisk is the sandbox that a workspace or its reference names, if its container started again on an empty disk since a
-// time; else nil.
-func freshDisk(env *alerts.Env, w *backend.Workspace, since time.Time) *backend.Sandbox {
-	fresh := func(id backend.ID) *backend.Sandbox {
-		if b := env.State.SandboxNamed(id, w.Provider); b != nil && env.Ours(b.FreshAt).After(since) {
-			return b
-		}
-		return nil
-	}
-	if b := fresh(w.ProviderID); b != nil {
-		return b
-	}
-	for _, h := range env.State.Sources {
-		if x := env.State.Refs.Get(backend.Key{Kind: backend.KindRef, Source: h.Key.Source, Parent: w.Key.Parent, ID: w.Key.ID}); x != nil {
-			if b := fresh(x.Sandbox); b != nil {
-				return b
-			}
-		}
-	}
-	return nil
 }
 
 func (r *filesVanished) reopened(env *alerts.Env, w *backend.Workspace, n *lossNote) alerts.Verdict {
@@ -140,7 +139,7 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *lossNote
 	case madeAfterItsRef(env, w) != nil:
 		l.cause = backend.Text("re-created in a sandbox that was made after its reference was written: the files of the one before are not in it")
 	case freshDisk(env, w, n.Lost) != nil:
-		l.cause = backend.Text("its container started again, on an empty disk: its files are gone")
+		l.cause = backend.Text(startedAgain)
 	case provider == "in-memory": // it keeps nothing by design, whatever its session did
 		l.severity = alerts.SeverityInfo
 		l.cause = backend.Textf("provider in-memory was re-created%s: its files are gone", how)
@@ -216,7 +215,7 @@ func (r *filesVanished) missesRoot(text string) bool {
 }
 
 func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *lossNote) alerts.Verdict {
-	if note == nil || !note.Lost.IsZero() {
+	if note == nil || !note.Lost.IsZero() || note.Seen.IsZero() || !note.Fresh.IsZero() {
 		note = &lossNote{Seen: env.ReadAt(&w.Meta)}
 	}
 	f := factsOf(env, w)

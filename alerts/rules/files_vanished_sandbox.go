@@ -10,15 +10,22 @@ import (
 )
 
 // JudgeFleet judges the sandboxes whose working directory is gone, which their health checks show: the platform cannot
-// begin any command in them. It looks at those that changed and at its findings.
+// begin any command in them, and the workspaces of those whose container started again. It looks at those that changed and at
+// its findings.
 func (r *filesVanished) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	var keys []backend.Key
-	for key := range known.Findings {
-		if key.Kind == backend.KindSandbox && known.Finding(key) != alerts.StateEnded {
+	for key, state := range known.Findings {
+		n := alerts.NoteAs[lossNote](known.Note(key))
+		if state != alerts.StateEnded && (key.Kind == backend.KindSandbox || n != nil && !n.Fresh.IsZero()) {
 			keys = append(keys, key)
 		}
 	}
 	look := func(b *backend.Sandbox) {
+		for _, key := range underFresh(env, b) {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
 		if b.IsSandbox && b.WorkDirGone() && !slices.Contains(keys, b.Key) {
 			keys = append(keys, b.Key)
 		}
@@ -37,7 +44,11 @@ func (r *filesVanished) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts
 	stable.Sort(keys, backend.Key.Compare)
 	out := make([]alerts.Found, 0, len(keys))
 	for _, key := range keys {
-		if b := env.State.Sandbox(key); b != nil {
+		if key.Kind == backend.KindWorkspace {
+			if f, is := r.judgeRestarted(env, key, known); is {
+				out = append(out, f)
+			}
+		} else if b := env.State.Sandbox(key); b != nil {
 			out = append(out, alerts.Found{Key: key, Verdict: r.rootGone(env, b)})
 		}
 	}

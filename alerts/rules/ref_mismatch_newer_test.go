@@ -64,7 +64,7 @@ func TestVanishedWithAContainerThatStartedAgain(t *testing.T) {
 		}})
 		a := s.look().want("files-vanished", x.want)
 		if x.want == alerts.StateFiring {
-			if a.Cause.String() != "its container started again, on an empty disk: its files are gone" {
+			if a.Cause.String() != "its container started again, on an empty disk: its files are gone, but for those on a mount" {
 				t.Errorf("cause %v", a.Cause)
 			}
 			wantEvidence(t, a, "the container of sandbox helix-abcdefghijklmnopqrstuvwxyz started again at 11:50:00Z: after sleep, a stop or a restart its disk is empty")

@@ -319,6 +319,9 @@ func (s *subjectView) replaced() Check {
 		}
 	}
 	if b, w := s.freshBox(); b != nil {
+		if w.LostSuccess.IsZero() {
+			return q.yes(s.from(&b.Meta), "the container of %s started again at %s, on an empty disk, after %s was used", b.Name, hourOf(b.FreshAt), w.Key.Safe())
+		}
 		return q.yes(s.from(&b.Meta), "the container of %s started again at %s, on an empty disk, after the last success at %s", b.Name, hourOf(b.FreshAt), hourOf(w.LostSuccess))
 	}
 	last := s.lastSuccess()
@@ -360,16 +363,30 @@ func (s *subjectView) replaced() Check {
 	return q.unsure("no sandbox of this subject gives its age and a success to compare it with")
 }
 
-// freshBox is a sandbox that was seen to start again on an empty disk after a success that its workspace does not know any more.
+// freshBox is a sandbox that was seen to start again on an empty disk after a success of its workspace: one that its registry does not
+// know any more, or one that an alert goes by.
 func (s *subjectView) freshBox() (*backend.Sandbox, *backend.Workspace) {
 	for _, w := range s.workspaces {
 		for _, b := range s.sandboxes {
-			if !w.LostSuccess.IsZero() && b.FreshAt.After(w.LostSuccess) {
+			if b.FreshAt.IsZero() || b.Session != w.Key.Parent || !b.Workspace.IsZero() && b.Workspace != w.Key.ID {
+				continue
+			}
+			lost := !w.LostSuccess.IsZero() && b.FreshAt.After(w.LostSuccess)
+			if a := s.firingOn("files-vanished", w.Key); lost || a != nil && w.LostSuccess.IsZero() && strings.Contains(a.Cause.String(), "container started again") {
 				return b, w
 			}
 		}
 	}
 	return nil, nil
+}
+
+// idleBefore is how long a workspace was not used before a start of its container, as far as its newest success tells.
+func idleBefore(b *backend.Sandbox, w *backend.Workspace) (time.Duration, bool) {
+	last := w.LostSuccess
+	if last.IsZero() {
+		last = w.LastSuccessAt.Or(time.Time{})
+	}
+	return b.FreshAt.Sub(last), !last.IsZero() && last.Before(b.FreshAt)
 }
 
 // movedText says where the files of a workspace were and are kept.
@@ -461,9 +478,14 @@ func (s *subjectView) slept() Check {
 	for _, w := range s.workspaces {
 		after, ok := w.SleepAfter.Get()
 		if b, of := s.freshBox(); ok && of == w { // what was used since then tells nothing of before
-			if idle := b.FreshAt.Sub(w.LostSuccess); idle > after {
+			idle, told := idleBefore(b, w)
+			if !told {
+				return q.unsure("how long it was not used before its container started again is not known, and it sleeps after %s: it may have slept", known(w.SleepAfter, spanText))
+			}
+			if idle > after {
 				return q.unsure("%s passed between its last success and the start of its new container, and it sleeps after %s: it may have slept", backend.Age(idle), known(w.SleepAfter, spanText))
 			}
+			return q.no(s.from(&b.Meta), "only %s passed between its last success and the start of its new container, and it sleeps after %s", backend.Age(idle), known(w.SleepAfter, spanText))
 		}
 		last, used := w.LastAttemptAt.Get()
 		if ok && used && s.now.Sub(last) > after {

@@ -54,3 +54,33 @@ func TestAContainerWhoseRestartsNobodyCountsIsListed(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 }
+
+// TestAStartUnderARegistryThatStays is told by the page as by its alert, and a use after it rules no sleep out. A box of another
+// workspace tells nothing.
+func TestAStartUnderARegistryThatStays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		success time.Duration // ago; the container started a minute ago
+		other   bool
+		slept   Mark
+		ending  Ending
+	}{"used since": {time.Second, false, CannotTell, EndReplaced}, "a long pause": {20 * time.Minute, false, CannotTell, EndReplaced},
+		"a short one": {8 * time.Minute, false, RuledOut, EndReplaced}, "another box": {time.Second, true, RuledOut, EndCannotTell}} {
+		w := world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.StartedAt = at(3 * time.Hour) })},
+			workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"), func(w *backend.Workspace) {
+				w.LastAttemptAt, w.LastSuccessAt, w.SleepAfter = at(c.success), at(c.success), backend.Known(10*time.Minute)
+			})},
+			sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
+				b.Provider, b.CreatedAt, b.FreshAt = backend.Text("cloudflare"), backend.NotApplicable[time.Time](), before(time.Minute)
+				if c.other {
+					b.Workspace = backend.MustID("other")
+				}
+			})}}
+		w.board = &alerts.Board{Alerts: []*alerts.Alert{alertOn("l", "files-vanished", "2", alerts.StateFiring, "its container started again, on an empty disk: its files are gone, but for those on a mount", w.workspaces[0])}}
+		d := w.diagnose("2", wsKey("s1", "box"))
+		want(t, d, map[string]Mark{"asleep": c.slept})
+		if !c.other && (d.Ending != c.ending || !strings.Contains(d.Conclusion.String(), "started again at")) {
+			t.Errorf("%s: ends in %q: %s", name, d.Ending, d.Conclusion)
+		}
+	}
+}

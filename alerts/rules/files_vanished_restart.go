@@ -1,0 +1,142 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// startedAgain is the cause of a loss by a container that started again.
+const startedAgain = backend.Literal("its container started again, on an empty disk: its files are gone, but for those on a mount")
+
+// clocksApart is how much later than a use a start must be, since two platforms tell the two times.
+const clocksApart = time.Minute
+
+// boxOf is the id of the sandbox that a workspace or its reference names, and that sandbox, nil where none is listed.
+func boxOf(env *alerts.Env, w *backend.Workspace) (backend.ID, *backend.Sandbox) {
+	if b := env.State.SandboxNamed(w.ProviderID, w.Provider); b != nil {
+		return w.ProviderID, b
+	}
+	for _, h := range env.State.Sources {
+		if x := env.State.Refs.Get(backend.Key{Kind: backend.KindRef, Source: h.Key.Source, Parent: w.Key.Parent, ID: w.Key.ID}); x != nil {
+			if b := env.State.SandboxNamed(x.Sandbox, w.Provider); b != nil {
+				return x.Sandbox, b
+			}
+		}
+	}
+	return w.ProviderID, nil
+}
+
+// freshDisk is the sandbox that a workspace or its reference names, if its container started again on an empty disk since a
+// time; else nil.
+func freshDisk(env *alerts.Env, w *backend.Workspace, since time.Time) *backend.Sandbox {
+	if _, b := boxOf(env, w); b != nil && env.Ours(b.FreshAt).After(since) {
+		return b
+	}
+	return nil
+}
+
+// used is what is to be remembered of a workspace whose container may start again under it: since when it is known to be in use
+// there. known itself where that is no news.
+func (r *filesVanished) used(env *alerts.Env, w *backend.Workspace, known *lossNote) *lossNote {
+	if w.Provider.String() != "cloudflare-sandbox" {
+		return known
+	}
+	id, _ := boxOf(env, w)
+	success := env.Time(&w.Meta, w.LastSuccessAt)
+	if success.IsZero() || id.IsZero() || known != nil && known.Box == id && !known.Used.IsZero() {
+		return known
+	}
+	n := lossNote{}
+	if known != nil {
+		n = *known
+	}
+	n.Box, n.Used = id, success
+	return &n
+}
+
+// emptied is the sandbox whose container started again, on an empty disk, after a workspace of a session that still runs was used in
+// it; nil where there is none. What is kept alive, or is mounted from outside, is not concerned.
+func (r *filesVanished) emptied(env *alerts.Env, w *backend.Workspace, n *lossNote) *backend.Sandbox {
+	if n == nil || n.Used.IsZero() {
+		return nil
+	}
+	id, b := boxOf(env, w)
+	if b == nil || id != n.Box || b.FreshAt.IsZero() || env.Ours(b.FreshAt).Sub(n.Used) < clocksApart {
+		return nil
+	}
+	if _, kept := alerts.KeptAlive(w); kept || mounted(b) {
+		return nil
+	}
+	if s := env.SessionOf(w); s == nil || !s.Running.Or(false) {
+		return nil
+	}
+	return b
+}
+
+// mounted reports whether the directory of a sandbox that agents work in comes from outside.
+func mounted(b *backend.Sandbox) bool {
+	dir := b.WorkDir.String()
+	if dir == "" {
+		dir = "/workspace"
+	}
+	return slices.ContainsFunc(b.Mounts, func(m backend.Mount) bool {
+		at := strings.TrimSuffix(m.Destination.String(), "/")
+		return dir == at || strings.HasPrefix(dir, at+"/")
+	})
+}
+
+// restarted is the verdict about a workspace under which a container started again.
+func (r *filesVanished) restarted(env *alerts.Env, w *backend.Workspace, b *backend.Sandbox, n *lossNote) alerts.Verdict {
+	at := env.Ours(b.FreshAt)
+	if apart := at.Sub(n.Fresh); n.Fresh.IsZero() || apart > time.Second {
+		c := *n
+		c.Fresh, c.Seen = at, env.Now
+		n = &c
+	}
+	over := n.Seen.Add(r.listed)
+	if !env.Now.Before(over) {
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n)} // kept, so that the same start is not told twice
+	}
+	last := n.Used
+	if t := env.Time(&w.Meta, w.LastSuccessAt); t.Before(at) {
+		last = latestOf(last, t)
+	}
+	v := alerts.Verdict{
+		Outcome: alerts.True, Cause: backend.Text(startedAgain), Fingerprint: alerts.Fingerprint(string(startedAgain)), Runbook: "2", Note: alerts.NoteOf(n),
+		Bounds: alerts.Bounds{Earliest: last, Latest: at}, Recheck: over,
+		Detail: backend.Textf("the container of %s started again at %s, after it was used", b.Name, env.Clock(at)),
+	}
+	describe(env, w, &v)
+	return v
+}
+
+// underFresh are the workspaces of a sandbox whose container started again: nothing of them changed by that.
+func underFresh(env *alerts.Env, b *backend.Sandbox) (out []backend.Key) {
+	if b.FreshAt.IsZero() || b.Session.IsZero() {
+		return nil
+	}
+	for _, h := range env.State.Sources {
+		for w := range env.State.Workspaces.Of(backend.KindWorkspace, h.Key.Source, b.Session) {
+			out = append(out, w.Key)
+		}
+	}
+	return out
+}
+
+// judgeRestarted judges a workspace for what its container or its session did; false where it cannot be judged now.
+func (r *filesVanished) judgeRestarted(env *alerts.Env, key backend.Key, known alerts.Known) (alerts.Found, bool) {
+	w := env.State.Workspace(key)
+	if _, _, gap := env.Gap(key.Source); gap || w == nil || w.Stale {
+		return alerts.Found{}, false
+	}
+	v := r.Judge(env, w, known.Note(key))
+	if v.Outcome == alerts.NoData {
+		return alerts.Found{}, false
+	}
+	v.Source, v.Confirmed = key.Source, env.ReadAt(&w.Meta)
+	return alerts.Found{Key: key, Verdict: v}, true
+}
