@@ -29,6 +29,15 @@ func NotStartedText(raw string) (command, session string, ok bool) {
 	return "", "", true
 }
 
+// fileCall is such a message about a call for a file instead of a command.
+var fileCall = regexp.MustCompile(`\bFailed to (?:read|write|delete|remove|rename|move|copy|list|create|make|open|check|stat) [^\n]{0,1000}` + MarkNotStarted)
+
+// FileCallText reports whether such a message is about a call for a file, which fails so too where the directory of the control server is
+// gone.
+func FileCallText(raw string) bool {
+	return fileCall.MatchString(raw) && !strings.Contains(raw, "Failed to execute command")
+}
+
 // SessionPrefix stands before the id of a sandbox in the name of the session that its SDK makes for it.
 const SessionPrefix = "sandbox-"
 
@@ -38,6 +47,32 @@ func SandboxOfSession(session string) (ID, bool) {
 	id, err := NewID(rest)
 	return id, is && err == nil
 }
+
+// SandboxRoot is the working directory of a sandbox of the SDK.
+const SandboxRoot = "/workspace"
+
+// OfWorker reports whether a sandbox is a container behind a Cloudflare Worker, which the account's list or the bridge knows.
+func (b *Sandbox) OfWorker() bool {
+	p := b.Provider.String()
+	return p == "cloudflare" || p == "cloudflare-sandbox"
+}
+
+// NamesBox reports whether a line of the sandbox SDK is about a sandbox: it names the id that the application gave it.
+func (x *Report) NamesBox(b *Sandbox) bool {
+	return !x.Sandbox.IsZero() && b.OfWorker() && (x.Sandbox == b.Key.ID || x.Sandbox == b.BridgeID || x.Sandbox.Raw() == b.Name.String())
+}
+
+// NoBridgeID is why nothing can be done in a sandbox that only the account's list shows.
+const NoBridgeID = Literal("no id of the bridge is known for it: name its id in sandboxes, read references that name it, or add operator routes")
+
+// RootEntered begins what a probe says of a sandbox in which only commands without a session do not begin.
+const RootEntered = Literal("commands without a session do not begin although /workspace can be entered")
+
+// NotListed begins what a probe says of a directory that it did not list: a test of what stands in its place tells that it cannot be.
+const NotListed = Literal("not listed: ")
+
+// Inferred reports whether a verdict only repeats what another plane showed: nothing was tried on its own.
+func (v *Verdict) Inferred() bool { return strings.HasPrefix(v.What.String(), string(NotListed)) }
 
 // RootIsLink begins what a probe says of a working directory that is a link to a directory.
 const RootIsLink = Literal("/workspace is a link to ")

@@ -27,6 +27,7 @@ type Report struct {
 	// before it that shows a command which ran in the same session, zero: none was read. Changed is a command between the two that
 	// removed, moved or replaced the working directory, at ChangedAt.
 	Command   Safe      `json:"command,omitzero"`
+	FileCall  bool      `json:"file_call,omitempty"` // of what could not begin: it was no command, but a call for a file
 	GoodAt    time.Time `json:"good_at,omitzero"`
 	Changed   Safe      `json:"changed,omitzero"`
 	ChangedAt time.Time `json:"changed_at,omitzero"`

@@ -10,14 +10,31 @@ import (
 // ChangesRoot reports whether a shell command removes, moves or replaces the directory root itself, not what is below it. Words that
 // it only carries are none: quoted text of another command, comments, and the lines of a here-document. A relative path is taken from
 // root, or from where its cd leads.
-func ChangesRoot(command, root string) bool { return changesRoot(command, path.Clean(root), 3) }
+func ChangesRoot(command, root string) bool {
+	return inShell(command, path.Clean(root), 3, changedBy)
+}
+
+// RootMovedTo is where a shell command moves the directory root, as it names the target: the files are there, or below it where it was
+// a directory already. Empty: it moves it nowhere, or to a place that only the shell knows.
+func RootMovedTo(command, root string) (to string) {
+	inShell(command, path.Clean(root), 3, func(name string, args []string, place func(string) string, root string) bool {
+		operands := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
+		if last := len(operands) - 1; name == "mv" && last > 0 && slices.ContainsFunc(operands[:last], func(a string) bool { return place(a) == root }) {
+			to = place(operands[last])
+		}
+		return to != ""
+	})
+	return to
+}
 
 // shellWords stand before a command and are none.
 var shellWords = []string{"sudo", "env", "time", "nohup", "exec", "command", "then", "do", "else", "if", "while", "!", "{"}
 
 var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 
-func changesRoot(command, root string, deep int) bool {
+// inShell shows the commands of a shell text to visit, each with its arguments and what tells the path that a word of it names, until it
+// returns true.
+func inShell(command, root string, deep int, visit func(name string, args []string, place func(string) string, root string) bool) bool {
 	dir := root
 	for _, words := range simpleCommands(command) {
 		for len(words) > 1 && (slices.Contains(shellWords, words[0]) || assignment.MatchString(words[0])) {
@@ -32,11 +49,11 @@ func changesRoot(command, root string, deep int) bool {
 				dir = placeOf(args[len(args)-1], dir)
 			}
 		case "sh", "bash", "dash", "ash":
-			if i := slices.IndexFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' && a[len(a)-1] == 'c' }); deep > 0 && i >= 0 && i+1 < len(args) && changesRoot(args[i+1], root, deep-1) {
+			if i := slices.IndexFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' && a[len(a)-1] == 'c' }); deep > 0 && i >= 0 && i+1 < len(args) && inShell(args[i+1], root, deep-1, visit) {
 				return true
 			}
 		default:
-			if changedBy(name, args, func(word string) bool { return placeOf(word, dir) == root }) {
+			if visit(name, args, func(word string) string { return placeOf(word, dir) }, root) {
 				return true
 			}
 		}
@@ -44,8 +61,9 @@ func changesRoot(command, root string, deep int) bool {
 	return false
 }
 
-// changedBy reports whether a command with these arguments removes, moves or replaces the root, which is tells by a word.
-func changedBy(name string, args []string, is func(string) bool) bool {
+// changedBy reports whether a command with these arguments removes, moves or replaces the root; place is the path that a word names.
+func changedBy(name string, args []string, place func(string) string, root string) bool {
+	is := func(word string) bool { return place(word) == root }
 	option := func(a string) bool { return strings.HasPrefix(a, "-") }
 	exact := slices.ContainsFunc(args, func(a string) bool {
 		return a == "--no-target-directory" || option(a) && !strings.HasPrefix(a, "--") && strings.Contains(a, "T")

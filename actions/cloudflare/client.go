@@ -259,7 +259,7 @@ func advice(p *bridge.Problem) backend.Literal {
 	case bridge.CauseStarting:
 		return "its container starts or was replaced"
 	case bridge.CauseIncompatible:
-		return "Worker and container have versions that do not understand each other: wait for the end of the rollout"
+		return "Worker and container have versions that do not understand each other: during a rollout wait for its end; without one, deploy both with one version of the SDK"
 	case bridge.CauseUnreachable:
 		return "its container does not answer its object"
 	case bridge.CauseOther, bridge.CauseRequest, bridge.CauseSpawn, bridge.CauseUnknownError, bridge.CauseFile, bridge.CauseSession, bridge.CauseGone:

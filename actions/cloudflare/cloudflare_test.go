@@ -210,7 +210,7 @@ func TestTheMatrixOfPlanes(t *testing.T) {
 	}
 }
 
-const missingText = "/workspace is missing: no command without a session begins; the container itself is well"
+const missingText = "/workspace is missing: no command without a session begins; commands of a new session run elsewhere"
 
 // TestSilenceIsAFault: three commands without an answer, while the bridge answers, are one, also where nothing says that the sandbox
 // runs; a plain command that did not begin is one whatever a session does. While the bridge is silent too, nothing is known.

@@ -9,6 +9,7 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/cloudflare/bridge"
+	"sandglass/backend/fleet"
 	demo "sandglass/demo/cloudflare"
 )
 
@@ -47,7 +48,7 @@ func TestRoutesThatDisagreeWithTheAccountAreInThePlan(t *testing.T) {
 		Labels: []backend.Field{{Name: backend.Text(bridge.RoutesSay), Value: backend.Text("stopped")}}}
 	b.BridgeID, b.NamedBy = backend.MustID(boxID), backend.NamedByRoutes
 	var c actions.Candidate
-	targetReader{actions.Probe, true}.sandbox(&c, b)
+	targetReader{actions.Probe, true}.sandbox(&c, b, &fleet.State{})
 	runs := ""
 	for _, f := range c.Identity {
 		if f.Name == factRuns {

@@ -26,7 +26,7 @@ func TestAProbeReadsThePreview(t *testing.T) {
 		"it is not":        {`{"running":false}`, 200, backend.OutcomeUnknown, 1, []string{"its runtime is not active"}},
 		"another form":     {`{"active":true}`, 200, backend.OutcomeUnknown, 1, []string{"another form"}},
 		"it is refused":    {`{"error":"Unauthorized","code":"unauthorized"}`, 401, backend.OutcomeUnknown, 1, []string{"check the key"}},
-		"a rollout":        {`{"error":"x","code":"CONTROL_PROTOCOL_INCOMPATIBLE"}`, 502, backend.OutcomeUnknown, 1, []string{"wait for the end of the rollout"}},
+		"a rollout":        {`{"error":"x","code":"CONTROL_PROTOCOL_INCOMPATIBLE"}`, 502, backend.OutcomeUnknown, 1, []string{"without one, deploy both with one version"}},
 		"no instance left": {`{"error":"There is no container instance that can be provided","code":"capacity_exceeded"}`, 503, backend.OutcomeUnknown, 1, []string{"that is not your limit"}},
 	} {
 		w := newWorld(t, demo.BridgeOptions{Next: true})

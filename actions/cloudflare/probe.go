@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
+	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -21,6 +22,8 @@ type examination struct {
 	found   []backend.Verdict
 	planes  []backend.Safe // how commands began, way by way
 	link    string         // where /workspace leads, if it is a link to nothing
+	looked  time.Duration  // how long the test of what stands at /workspace took
+	names   []string       // what is in /workspace, where it was listed
 	exec    backend.Verdict
 }
 
@@ -180,14 +183,15 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	case silent(&plain, plainErr):
 		v.Outcome, v.Kind, v.What = backend.OutcomeUnknown, backend.FailExecTimeout, backend.Text("a command without a session was not answered, one in a new session was")
 	case strings.TrimSpace(pwd.ran.Stdout) == bridge.Root:
-		v.What = backend.Text("commands without a session do not begin although /workspace can be entered: look at disk and memory (df, free) and at its limits")
+		v.What = backend.Text(backend.RootEntered + ": look at disk and memory (df, free) and at its limits")
 	default:
 		x.directory(ctx, &v)
 	}
 	v.Evidence = x.planes
 	x.exec = x.add(v)
 	if v.Kind == backend.FailWorkDirMissing || v.Kind == backend.FailWorkDirDangling || v.Kind == backend.FailWorkDirNoDir {
-		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: v.Kind, What: v.What})
+		what, _, _ := strings.Cut(v.What.String(), ": ")
+		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: v.Kind, Took: x.looked, What: backend.Textf("%sa test in a new session says that %s", backend.Text(backend.NotListed), x.c.clean(what, 250))})
 	}
 }
 
@@ -204,13 +208,14 @@ func (x *examination) directory(ctx context.Context, v *backend.Verdict) {
 	root, err := x.inSession(ctx, "sh", "-c", "cd / && pwd")
 	x.planes = append(x.planes, x.way("a new session, in the root", &root, err))
 	look, err := x.inSession(ctx, "sh", "-c", lookAt)
+	x.looked = look.took
 	word, rest, _ := strings.Cut(strings.TrimSpace(look.ran.Stdout), "\n")
 	if err != nil || !look.ran.OK() {
 		word = ""
 	}
 	switch word {
 	case "missing":
-		v.Kind, v.What = backend.FailWorkDirMissing, backend.Text("/workspace is missing: no command without a session begins; the container itself is well")
+		v.Kind, v.What = backend.FailWorkDirMissing, backend.Text("/workspace is missing: no command without a session begins; commands of a new session run elsewhere")
 	case "link":
 		x.link = strings.TrimSpace(rest)
 		v.Kind, v.What = backend.FailWorkDirDangling, backend.Textf("/workspace is a link to %s, which is missing: no command without a session begins", x.c.clean(x.link, 200))
@@ -236,6 +241,7 @@ func (x *examination) list(ctx context.Context) {
 		if a.ran.Stdout == "" {
 			names = nil
 		}
+		x.names = names
 		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("/workspace has %s", backend.Counted(len(names), "entry", "entries"))
 		if to := x.linkTo(ctx); !to.IsEmpty() {
 			v.What = backend.Textf("%s%s, and has %s", backend.Text(backend.RootIsLink), to, backend.Counted(len(names), "entry", "entries"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"sandglass/actions"
@@ -52,13 +53,26 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 			v.Evidence = append(slices.Clone(before.planes[:min(len(before.planes), backend.MaxEvidence-1)]), backend.Text("after mkdir, no session: runs"))
 		}
 	}
-	done.Text = backend.Text("/workspace is there again, empty: true ran in it")
+	done.Text = after.thereAgain()
 	if relinked {
 		done.Notes = append(done.Notes, backend.Textf("the link to %s is removed; new files go to the container's own disk", c.clean(before.link, 200)))
 		return done, nil
 	}
 	done.Notes = append(done.Notes, backend.Text("the old files are gone; open sessions stay in the removed directory until cd /workspace"))
 	return done, nil
+}
+
+// thereAgain says what is in /workspace after a repair, as far as it was listed.
+func (x *examination) thereAgain() backend.Safe {
+	listed := slices.ContainsFunc(x.found, func(v backend.Verdict) bool { return v.Plane == backend.PlaneList && v.Outcome == backend.OutcomeOK })
+	others := slices.DeleteFunc(slices.Clone(x.names), func(name string) bool { return name == path.Base(keepFile) })
+	switch {
+	case !listed:
+		return backend.Text("/workspace is there again: true ran in it; what is in it was not listed")
+	case len(others) == 0:
+		return backend.Text("/workspace is there again, empty: true ran in it")
+	}
+	return backend.Textf("/workspace is there again: true ran in it, and it has %s that this repair did not make", backend.Clean(backend.Counted(len(others), "entry", "entries"), 40))
 }
 
 // make makes the directory.

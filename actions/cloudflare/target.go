@@ -2,10 +2,12 @@ package cloudflare
 
 import (
 	"context"
+	"path"
 
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/cloudflare/bridge"
+	"sandglass/backend/fleet"
 )
 
 // The facts of a target.
@@ -40,8 +42,11 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 		} else if why, stale := q.State.StaleWhy(&b.Meta); stale {
 			c.Why, c.Undecided = backend.Textf("what is known of it is old: %v", why), true
 		}
+		if h := q.State.Source(k.Source); h != nil && c.Why.IsEmpty() && l.verb != actions.Probe {
+			c.Why = h.Refuses // before what the sandbox itself lacks for the verb
+		}
 		if b != nil {
-			l.sandbox(&c, b)
+			l.sandbox(&c, b, q.State)
 		}
 		if h := q.State.Source(k.Source); h != nil && h.Refuses == backend.Text(bridge.PreviewRefusal) && l.verb == actions.Probe {
 			c.Notes = append(c.Notes, backend.Text("this bridge is the 1.0 preview: no command is run, only what it tells is read"))
@@ -53,7 +58,7 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 	return out
 }
 
-func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox) {
+func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *fleet.State) {
 	if !b.Name.IsEmpty() {
 		c.Label = b.Name
 	}
@@ -78,6 +83,11 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox) {
 		exec := execOf(b)
 		c.Identity = append(c.Identity, actions.Fact{Name: factFailure, Value: string(exec.Kind)}, actions.Fact{Name: factLink, Value: exec.What.String()})
 		c.Loses = []backend.Safe{backend.Text("nothing more: the files of /workspace are gone already, and nothing here brings them back")}
+		if to, at := state.RootMoved(b); to != "" {
+			dir := backend.Clean(to, 160)
+			c.Loses = []backend.Safe{backend.Textf("nothing itself. The agent moved /workspace to %s at %s: its files may be there. Rather move them back, in a new session of your application: mv %s /workspace. After a repair that makes %s instead",
+				dir, backend.Clean(at.UTC().Format("15:04:05Z"), 20), dir, backend.Clean(path.Join(backend.SandboxRoot, path.Base(to)), 160))}
+		}
 		if exec.Kind == backend.FailWorkDirDangling {
 			c.Loses = []backend.Safe{backend.Textf("the link: %s. The files may still be where it leads: a mount that comes back is not found any more under /workspace", exec.What)}
 			c.Notes = append(c.Notes, backend.Text("new files go to the container's own disk, which its end empties"))
@@ -112,7 +122,7 @@ func execOf(b *backend.Sandbox) backend.Verdict {
 func (l targetReader) unfit(b *backend.Sandbox) backend.Safe {
 	switch {
 	case b.BridgeID.IsZero() || !bridge.IsID(b.BridgeID.Raw()):
-		return backend.Text("no id of the bridge is known for it: name its id in sandboxes, read references that name it, or add operator routes; the account API can only show it")
+		return backend.Text(backend.NoBridgeID + "; the account API can only show it")
 	case b.Class == backend.SandboxExited, b.Class == backend.SandboxDead, b.Class == backend.SandboxAsleep, b.Class == backend.SandboxRemoving:
 		return backend.Textf("it is reported %s: any request for it would start a new, empty container", b.Reported)
 	}

@@ -278,20 +278,30 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 		v.Severity = alerts.SeverityInfo
 	}
 	if !n.Proved {
-		v.Suspected, v.Why = true, backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.Reach)
-		if worst.Plane == signalAgent {
-			v.Why = backend.WithFlags(backend.Textf("fires with a second fact, such as a probe: sandglass probe %s", called(b)), env.State.Reach)
-			if plainRan(b) {
-				v.Why = backend.Text("fires with a second fact. A probe tells no more, for its command ran: see the log of the application")
-			}
-		} else if onPlatform(b) {
-			v.Why = backend.Text("fires with a second sign, such as a mount that is gone")
-		}
+		v.Suspected, v.Why = true, r.decides(env, b, &worst)
 		if n.minor() {
 			v.Severity = alerts.SeverityWarning
 		}
 	}
 	return v, true
+}
+
+// decides says what would prove a failure that is only suspected. It advises no probe where none would tell or reach it.
+func (r *contradiction) decides(env *alerts.Env, b *backend.Sandbox, worst *failedPlane) backend.Safe {
+	unreached := env.State.NoProbe(b)
+	switch {
+	case worst.Plane == signalAgent && plainRan(b):
+		return backend.Text("fires with a second fact. A probe tells no more, for its command ran: see the log of the application")
+	case worst.Plane == signalAgent && !unreached.IsEmpty():
+		return backend.Textf("fires with a second fact. No probe gives one: %s", unreached)
+	case worst.Plane == signalAgent:
+		return backend.WithFlags(backend.Textf("fires with a second fact, such as a probe: sandglass probe %s", called(b)), env.State.Reach)
+	case onPlatform(b):
+		return backend.Text("fires with a second sign, such as a mount that is gone")
+	case !unreached.IsEmpty():
+		return backend.Textf("fires when a command or the filesystem is proved not to work. No probe shows it: %s", unreached)
+	}
+	return backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.Reach)
 }
 
 // worst is the failure that says most.
@@ -302,6 +312,8 @@ func (n *contradictionNote) worst() failedPlane { return n.ranked()[0] }
 func (n *contradictionNote) ranked() []failedPlane {
 	rank := func(f failedPlane) int {
 		switch {
+		case f.Plane == signalAgent && f.Kind == backend.FailServerDir: // nothing else that is mended helps
+			return -1
 		case isSignal(f.Plane):
 			return 5 + slices.Index(allSignals(), f.Plane)
 		case f.Former:

@@ -15,16 +15,7 @@ func ofSDK(k backend.ReportKind) bool {
 
 // onWorkers reports whether a sandbox is a container behind a Cloudflare Worker: its platform tells of it no more than its state.
 func onWorkers(b *backend.Sandbox) bool {
-	p := b.Provider.String()
-	return p == "cloudflare" || p == "cloudflare-sandbox"
-}
-
-// namesBox reports whether a line of the sandbox SDK is about a sandbox: it names the id that the application gave it.
-func namesBox(x *backend.Report, b *backend.Sandbox) bool {
-	if x.Sandbox.IsZero() || !onWorkers(b) {
-		return false
-	}
-	return x.Sandbox == b.Key.ID || x.Sandbox == b.BridgeID || x.Sandbox.Raw() == b.Name.String()
+	return b.OfWorker()
 }
 
 // agentOnset is what an agent's log told of the beginning of a failure: a later reading may not hold it any more. Its times are ours,
@@ -35,6 +26,8 @@ type agentOnset struct {
 	Changed   backend.Safe `json:"changed,omitzero"` // what removed, moved or linked the working directory in between, ChangedAt
 	ChangedAt time.Time    `json:"changed_at,omitzero"`
 	Source    string       `json:"source,omitempty"` // of the newest of these
+	Command   time.Time    `json:"command,omitzero"` // the newest line about a command, and the newest about a call for a file; zero: none
+	File      time.Time    `json:"file,omitzero"`
 }
 
 // join takes over what a line tells of the beginning.
@@ -49,6 +42,34 @@ func (a *agentOnset) join(x *backend.Report) {
 		a.Changed, a.ChangedAt = x.Changed, x.ChangedAt
 	}
 	a.Source = x.Source
+	newest := &a.Command
+	if x.FileCall {
+		newest = &a.File
+	}
+	*newest = latestOf(*newest, x.At)
+}
+
+// onlyFiles reports whether its lines are about calls for files, and none about a command.
+func (a *agentOnset) onlyFiles() bool { return !a.File.IsZero() && a.Command.IsZero() }
+
+// nothingBegins says what does not begin in its sandbox.
+func (a *agentOnset) nothingBegins() backend.Safe {
+	switch {
+	case a.onlyFiles():
+		return backend.Text("no file call begins in it")
+	case !a.File.IsZero():
+		return backend.Text("no command begins in it, and no file call does")
+	}
+	return backend.Text("no command begins in it")
+}
+
+// serverDirGone reports whether calls for files fail as commands do, in a sandbox whose working directory was looked at since it was
+// changed and is no link: then the directory of its control server is gone, unless its image outlives that.
+func (a *agentOnset) serverDirGone(b *backend.Sandbox) bool {
+	o, _ := b.Proved()
+	v, is := o.Of(backend.PlaneList)
+	looked := is && (v.Outcome == backend.OutcomeOK || v.Outcome == backend.OutcomeFailed) && v.Kind != backend.FailWorkDirDangling && backend.LinkedRoot(b) == ""
+	return looked && !a.File.IsZero() && !v.At.Before(a.ChangedAt) && !backend.SDKPinned(b.Image.String())
 }
 
 // mend is when a fault that an action had found was first proved to be gone.
@@ -124,7 +145,7 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 	n.Agent = &began
 	newest := lines[len(lines)-1]
 	until := env.Ours(newest.At).Add(backend.ReportsFor)
-	f := failedPlane{Plane: signalAgent, At: newest.At, Times: 1, Until: env.Display(until), What: backend.Text("no command begins in it, its agent's log says")}
+	f := failedPlane{Plane: signalAgent, At: newest.At, Times: 1, Until: env.Display(until), What: backend.Textf("%s, its agent's log says", began.nothingBegins())}
 	if i >= 0 {
 		f.First = was[i].First
 	}
@@ -138,18 +159,22 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 func (n *contradictionNote) named(env *alerts.Env, b *backend.Sandbox, gone time.Time, f *failedPlane) {
 	o, _ := b.Proved()
 	plain, _ := o.Of(backend.PlaneExec)
+	x, none := n.Agent, n.Agent.nothingBegins()
 	switch to := backend.LinkedRoot(b); {
 	case to != "" && !backend.SDKPinned(b.Image.String()):
 		f.Named, f.What = true, backend.Textf("no command begins in it, and its working directory is a link to %s", backend.Clean(to, 120))
 	case repaired(&plain, gone):
-		f.Named, f.What = true, backend.Textf("no command begins in it after its repair at %s, its agent's log says", env.Clock(env.Ours(gone)))
+		f.Named, f.What = true, backend.Textf("%s after its repair at %s, its agent's log says", none, env.Clock(env.Ours(gone)))
 	case plainRan(b):
-		f.What = backend.Text("no command begins in it, its agent's log says, although a probe's command ran")
+		f.What = backend.Textf("%s, its agent's log says, although a probe's command ran", none)
 	}
-	x := n.Agent
+	if x.serverDirGone(b) {
+		f.Kind, f.What = backend.FailServerDir, backend.Textf("%s: the directory of its control server is gone", none)
+		return
+	}
 	if !x.Changed.IsEmpty() && !(plain.Outcome == backend.OutcomeOK && plain.At.After(x.ChangedAt)) { // a probe found it there since
 		f.Kind = backend.FailWorkDirMissing
-		f.What = backend.Textf("no command begins in it since its working directory was changed: %s", backend.Clean(x.Changed.String(), 120))
+		f.What = backend.Textf("%s since its working directory was changed: %s", none, backend.Clean(x.Changed.String(), 120))
 	}
 }
 
@@ -184,16 +209,20 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 		return nil
 	}
 	newest, began := lines[len(lines)-1], n.Agent
-	count := backend.Textf("%s", backend.Counted(len(lines), "command", "commands"))
+	count, file := counted(lines)
 	if began.First.Before(lines[0].At) { // the first ones are not read any more
 		count = backend.Textf("at least %s", count)
 	}
 	text := backend.Textf("log: %s in session %s could not begin since %s", count,
 		newest.Session.Safe(), env.Clock(env.Ours(began.First)))
-	if !newest.Command.IsEmpty() {
+	if !newest.Command.IsEmpty() && !newest.FileCall {
 		text = backend.Textf("%s, the newest: %s", text, backend.Clean(newest.Command.String(), 120))
 	}
 	out := []alerts.Evidence{{Text: backend.Textf("%s. None started: one cause", text), Source: newest.Source, At: newest.At}}
+	if file != nil {
+		out = append(out, alerts.Evidence{Text: backend.Textf("log: a file call failed with these words, as one does where the directory of the control server is gone: %s", backend.Clean(file.Text.String(), 200)),
+			Source: file.Source, At: file.At})
+	}
 	o, _ := b.Proved()
 	if to := backend.LinkedRoot(b); to != "" {
 		v, _ := o.Of(backend.PlaneList)
@@ -207,7 +236,7 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 		// what was found before that tells nothing
 	} else if repaired(&v, gone) {
 		out = append(out, alerts.Evidence{Text: backend.Text("repair: plain commands run since then, and those of the agent do not begin all the same: what was repaired is not all that is wrong"), Source: b.Key.Source, At: gone})
-	} else if v.Outcome == backend.OutcomeOK {
+	} else if v.Outcome == backend.OutcomeOK && !began.serverDirGone(b) {
 		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
 	}
 	if !began.Good.IsZero() {
@@ -217,6 +246,24 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: before it, at %s, the agent ran: %s", env.Clock(env.Ours(began.ChangedAt)), backend.Clean(began.Changed.String(), 160)), Source: began.Source, At: began.ChangedAt})
 	}
 	return out
+}
+
+// counted says how many commands and how many calls for files some lines are about, with the newest of the latter.
+func counted(lines []backend.Report) (count backend.Safe, file *backend.Report) {
+	files := 0
+	for i := range lines {
+		if lines[i].FileCall {
+			files, file = files+1, &lines[i]
+		}
+	}
+	calls, commands := backend.Counted(files, "file call", "file calls"), backend.Counted(len(lines)-files, "command", "commands")
+	switch files {
+	case 0:
+		return backend.Textf("%s", commands), nil
+	case len(lines):
+		return backend.Textf("%s", calls), file
+	}
+	return backend.Textf("%s and %s", commands, calls), file
 }
 
 // sdkEvidence is what the log says that the SDK of its agent met with a sandbox, of these kinds of errors: the agent's class, beside what
@@ -253,4 +300,24 @@ func plainRan(b *backend.Sandbox) bool {
 	o, _ := b.Proved()
 	v, is := o.Of(backend.PlaneExec)
 	return is && v.Outcome == backend.OutcomeOK
+}
+
+// ownCommands is what the agents of an incident's sandboxes ran themselves that changed their working directories: then no cause outside
+// them has to be looked for first.
+func ownCommands(all []backend.Key, known alerts.Known) []alerts.Evidence {
+	n, newest := 0, (*agentOnset)(nil)
+	for _, k := range all {
+		note := alerts.NoteAs[contradictionNote](known.Note(k))
+		if note == nil || note.Agent == nil || note.Agent.Changed.IsEmpty() || !slices.ContainsFunc(note.Failed, func(f failedPlane) bool { return f.Plane == signalAgent }) {
+			continue
+		}
+		if n++; newest == nil || note.Agent.ChangedAt.After(newest.ChangedAt) {
+			newest = note.Agent
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []alerts.Evidence{{Text: backend.Textf("log: in %d of %d its own agent ran what changed its working directory, such as: %s", n, len(all), backend.Clean(newest.Changed.String(), 160)),
+		Source: newest.Source, At: newest.ChangedAt}}
 }

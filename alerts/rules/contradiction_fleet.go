@@ -147,15 +147,36 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 	if shared != "" {
 		fault = backend.Clean(strings.NewReplacer("its ", "their ", "in it ", "in them ", "it is ", "they are ").Replace(fault.String()), 200)
 	}
-	cause := backend.Textf("many sandboxes at once are reported well, but %s", fault)
+	cause := backend.Textf("many sandboxes at once are %s, but %s", howReported(env, all), fault)
 	span := backend.Textf("from %s to %s", env.Clock(seen), env.Clock(last))
 	if env.Clock(seen) == env.Clock(last) {
 		span = backend.Textf("at %s", env.Clock(last))
 	}
+	shows := backend.Textf("%s of %s show it, seen %s", plural(len(all), "sandbox"), backend.Clean(key.Source, 80), span)
+	own := ownCommands(all, known)
+	if len(own) == 0 {
+		shows = backend.Textf("%s: one cause outside them is likely", shows)
+	}
 	return alerts.Verdict{Outcome: alerts.True, Source: key.Source, Runbook: "contradiction", Cause: cause, Fingerprint: subjectFingerprint(key),
 		Bounds: bounds, Confirmed: env.Now, Listing: l, Detail: cause,
-		Evidence: []alerts.Evidence{{Text: backend.Textf("%s of %s show it, seen %s: one cause outside them is likely", plural(len(all), "sandbox"), backend.Clean(key.Source, 80), span),
-			Value: backend.Known(float64(len(all))), Unit: "sandboxes", Source: key.Source, At: env.Display(env.Now)}}}
+		Evidence: append([]alerts.Evidence{{Text: shows, Value: backend.Known(float64(len(all))), Unit: "sandboxes", Source: key.Source, At: env.Display(env.Now)}}, own...)}
+}
+
+// howReported says how the sandboxes of an incident are reported: what no platform lists is not reported well.
+func howReported(env *alerts.Env, all []backend.Key) backend.Safe {
+	alone := 0
+	for _, k := range all {
+		if b := env.State.Sandbox(k); b != nil && unlisted(b) {
+			alone++
+		}
+	}
+	switch alone {
+	case 0:
+		return backend.Text("reported well")
+	case len(all):
+		return backend.Text("not reported")
+	}
+	return backend.Text("reported well or not at all")
 }
 
 // parted judges the workspaces that a registry calls ready though their container is gone.

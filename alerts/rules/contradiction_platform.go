@@ -198,7 +198,7 @@ func reportsOf(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 			if x.Kind == backend.ReportJoin || x.Kind.Belief() {
 				continue // a fleet has many, and none says how a sandbox is
 			}
-			if x.Sandbox == b.Key.ID || ofSDK(x.Kind) && namesBox(x, b) || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {
+			if x.Sandbox == b.Key.ID || ofSDK(x.Kind) && x.NamesBox(b) || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {
 				out = append(out, *x)
 			}
 		}

@@ -32,7 +32,7 @@ func (s *subjectView) adviseWorkersContainer(d *Diagnosis, led string, b *backen
 		d.Dont = []backend.Safe{backend.Text("Don't count on its files: its next start is on an empty disk.")}
 	case "unhealthy":
 		d.Do = []backend.Safe{log}
-		if !b.BridgeID.IsZero() {
+		if !b.BridgeID.IsZero() && s.State.NoProbe(b).IsEmpty() {
 			d.Do = append(d.Do, backend.Text("Probe it: sandglass probe NAME"))
 		}
 	}

@@ -75,7 +75,7 @@ func (s *subjectView) ofKind(q question, kinds ...backend.FailureKind) Check {
 	if slices.Contains(kinds, backend.FailServerFrozen) { // a directory that can be listed tells nothing of a process
 		planes = []backend.Plane{backend.PlaneDriver, backend.PlaneExec}
 	}
-	return s.failedOn(q, planes, func(v *backend.Verdict) bool { return slices.Contains(kinds, v.Kind) },
+	return s.failedOn(q, planes, func(v *backend.Verdict) bool { return slices.Contains(kinds, v.Kind) && !v.Inferred() },
 		func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe { return said(v) })
 }
 
@@ -107,7 +107,7 @@ func (s *subjectView) missingDir() Check {
 func (s *subjectView) danglingLink() Check {
 	c := s.ofKind(question{"dangling", "Is its working directory a link to nothing?", "a look at its working directory"}, backend.FailWorkDirDangling)
 	if b := c.of; b != nil {
-		if o, _ := b.Proved(); !strings.Contains(c.Fact.String(), "mount") && !loops(o) {
+		if o, _ := b.Proved(); !b.OfWorker() && !strings.Contains(c.Fact.String(), "mount") && !loops(o) { // what is mounted there nobody listed
 			c.Fact = backend.Textf("%s; %s", c.Fact, mountAt(b, linkTarget(b, o)))
 		}
 	}
@@ -150,7 +150,7 @@ func (s *subjectView) commandsRun() Check {
 // saysAgent is what the log of an agent says of commands that could not begin, where an alert rests on it; nil: none does.
 func (s *subjectView) saysAgent() *alerts.Evidence {
 	for _, a := range s.led {
-		if a.Rule != "contradiction" || !strings.Contains(a.Cause.String(), "no command begins in it") {
+		if a.Rule != "contradiction" || !alerts.AgentSays(a.Cause.String()) {
 			continue
 		}
 		for i := range a.Evidence {
@@ -164,7 +164,7 @@ func (s *subjectView) saysAgent() *alerts.Evidence {
 
 func (s *subjectView) otherPlanes() Check {
 	return s.unprobed(s.failedOn(question{"planes", "Does another plane of it fail?", "a probe"}, []backend.Plane{backend.PlaneList, backend.PlaneRead, backend.PlaneQueue, backend.PlaneDriver},
-		func(*backend.Verdict) bool { return true }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe {
+		func(v *backend.Verdict) bool { return !v.Inferred() }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe {
 			return backend.Textf("%s: %s", v.Plane, said(v))
 		}))
 }

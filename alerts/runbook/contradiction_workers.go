@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -26,8 +27,12 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	if len(s.sandboxes) == 1 {
 		probe = backend.Textf("a probe: sandglass probe %s", called(s.sandboxes[0]))
 	}
+	unreached := s.noProbe()
+	if !unreached.IsEmpty() {
+		probe = backend.Text("its application: no probe reaches it")
+	}
 	for i := range told {
-		if !told[i].WouldTell.IsEmpty() && told[i].WouldTell.String() != string(applicationTells) { // nothing else looks into them
+		if !told[i].WouldTell.IsEmpty() && !slices.Contains([]string{string(applicationTells), string(commandsTell), string(imageTells)}, told[i].WouldTell.String()) { // nothing else looks into them
 			told[i].WouldTell = probe
 		}
 	}
@@ -37,11 +42,48 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	}
 	d := Diagnosis{Checks: s.startFrom(s.fresh(checks))}
 	s.endWorkers(&d)
+	d.unreached(unreached)
 	return d
+}
+
+// noProbe is why no probe reaches one of the sandboxes; empty: nothing forbids one.
+func (s *subjectView) noProbe() backend.Safe {
+	for _, b := range s.sandboxes {
+		if why := s.State.NoProbe(b); !why.IsEmpty() {
+			return why
+		}
+	}
+	return backend.Safe{}
+}
+
+// unreached replaces the steps that act on a sandbox which no action reaches, by the reason; empty: actions reach it.
+func (d *Diagnosis) unreached(why backend.Safe) {
+	if why.IsEmpty() {
+		return
+	}
+	acts := func(step backend.Safe) bool {
+		return slices.ContainsFunc([]string{"sandglass probe ", "sandglass repair ", "sandglass destroy "}, func(command string) bool { return strings.Contains(step.String(), command) })
+	}
+	n := len(d.Do)
+	d.Do = slices.DeleteFunc(d.Do, acts)
+	if len(d.Do) < n {
+		d.do("Look into it through your application. Sandglass cannot: %s.", why)
+	}
+	for i, x := range d.Dont {
+		if strings.Contains(x.String(), "before a probe") {
+			d.Dont[i] = backend.Text("Don't call it broken or well: nothing that is read tells it.")
+		}
+	}
 }
 
 // applicationTells is what shows that the directory of a control server is gone, where a probe does not.
 const applicationTells backend.Literal = "errors of its application: " + backend.MarkNotStarted + " in file calls too"
+
+// What tells what a probe that was made does not.
+const (
+	commandsTell backend.Literal = "a probe, once commands begin again"
+	imageTells   backend.Literal = "the SDK that its image really has"
+)
 
 // exclude rules out what a probe excluded that found out what stands in the place of the working directory: a new session answered
 // it. Commands of a new session begin also where the directory of the control server is gone and those of an agent do not.
@@ -54,10 +96,26 @@ func (s *subjectView) exclude(told []Check) {
 			}
 		}
 	}
-	changed := s.changedAt()
+	changed, entered, file := s.changedAt(), s.entered(), s.saysFile()
 	for i := range told {
 		c := &told[i]
 		switch {
+		case c.Name == "server-dir" && file != nil && c.Mark != Confirmed:
+			c.Fact, c.Source, c.At = backend.Clean(strings.TrimPrefix(file.Text.String(), "log: "), 400), file.Source, file.At
+			if c.Mark, c.WouldTell = CannotTell, backend.Text("a probe"); slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {
+				return strings.Contains(a.Cause.String(), "directory of its control server is gone")
+			}) {
+				c.Mark, c.WouldTell = Confirmed, backend.Safe{}
+			} else if s.plainRan() {
+				c.WouldTell = backend.Text(imageTells)
+			}
+		case entered != nil && c.Mark == CannotTell && slices.Contains([]string{"dangling", "missing", "occupied", "frozen"}, c.Name):
+			c.Mark, c.Fact, c.WouldTell = RuledOut, backend.Text("a new session of a probe began in /workspace"), backend.Safe{}
+			c.Source, c.At = entered.Key.Source, execAt(entered)
+		case entered != nil && c.Name == "server-dir" && c.Mark == CannotTell:
+			c.Fact, c.WouldTell = backend.Text("a probe's commands begin also where it is gone"), backend.Text(applicationTells)
+		case (entered != nil || found != nil) && c.Name == "planes" && c.Mark == CannotTell:
+			c.Fact, c.WouldTell = backend.Text("the probe tried no other while commands do not begin"), backend.Text(commandsTell)
 		case c.Mark == RuledOut && c.At.Before(changed):
 			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("what was observed is older than the command that changed its working directory"), backend.Text("a probe")
 		case c.Name == "server-dir" && (c.Mark == RuledOut && s.saysAgent() != nil || c.Mark == CannotTell && found != nil):
@@ -67,6 +125,56 @@ func (s *subjectView) exclude(told []Check) {
 			c.Source, c.At = found.Source, found.At
 		}
 	}
+}
+
+// entered is the sandbox in which the newest probe began a command in /workspace, by a new session, though none began without one; nil: none.
+func (s *subjectView) entered() *backend.Sandbox {
+	for _, b := range s.sandboxes {
+		o, _ := b.Proved()
+		if v, is := o.Of(backend.PlaneExec); is && strings.HasPrefix(v.What.String(), string(backend.RootEntered)) && !v.At.Before(s.changedAt()) {
+			return b
+		}
+	}
+	return nil
+}
+
+func execAt(b *backend.Sandbox) time.Time {
+	o, _ := b.Proved()
+	v, _ := o.Of(backend.PlaneExec)
+	return v.At
+}
+
+// ledSays is the evidence of the page's alerts that has these words; nil: none has.
+func (s *subjectView) ledSays(words string) *alerts.Evidence {
+	for _, a := range s.led {
+		if i := slices.IndexFunc(a.Evidence, func(e alerts.Evidence) bool { return strings.Contains(e.Text.String(), words) }); a.Rule == "contradiction" && i >= 0 {
+			return &a.Evidence[i]
+		}
+	}
+	return nil
+}
+
+// saysFile is what the log of an agent says of calls for files that failed as commands do; nil: nothing.
+func (s *subjectView) saysFile() *alerts.Evidence {
+	return s.ledSays("a file call failed with these words")
+}
+
+// ranThemselves is what the agents of many sandboxes ran that changed their working directories; empty: no log says so.
+func (s *subjectView) ranThemselves() backend.Safe {
+	if e := s.ledSays("its own agent ran what changed its working directory"); e != nil {
+		return backend.Clean(strings.TrimPrefix(e.Text.String(), "log: "), 300)
+	}
+	return backend.Safe{}
+}
+
+// movedTo is where the agent moved the working directory, as its alert tells; empty: it does not.
+func (s *subjectView) movedTo() backend.Safe {
+	e := s.ledSays("the agent ran:")
+	if e == nil {
+		return backend.Safe{}
+	}
+	_, command, _ := strings.Cut(e.Text.String(), "the agent ran: ")
+	return backend.Clean(backend.RootMovedTo(command, backend.SandboxRoot), 160)
 }
 
 // called is what a person calls a sandbox.
@@ -162,7 +270,17 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 			d.do("Instead of the link, copy from the mount at start. Costs: slower cold starts, manual sync, no transparent persistence.")
 		}
 	}
+	begins := backend.Text("no command begins in it")
+	if e := s.saysAgent(); e != nil && strings.Contains(e.Text.String(), "file call") && !strings.Contains(e.Text.String(), "command") {
+		begins = backend.Text("no file call begins in it")
+	}
+	moved := s.movedTo()
 	switch {
+	case d.is("many") && (s.alert != nil && s.alert.SubjectCount > 1 || s.partOfMany()) && !s.ranThemselves().IsEmpty():
+		d.conclude("Many sandboxes fail alike, by what their agents ran. Log: %s.", s.ranThemselves())
+		d.dont("Don't take a rollout for the cause. See first why agents run that.")
+		d.do("Find what makes the agents run it. See their instructions, tools and image.")
+		d.do("Probe each, to see what is there now: sandglass probe %s", name)
 	case d.is("many") && (s.alert != nil && s.alert.SubjectCount > 1 || s.partOfMany()):
 		d.conclude("Many sandboxes fail alike: one cause outside is likely. %s.", d.fact("many"))
 		d.dont("Don't repair them one by one before the cause is found.")
@@ -190,7 +308,12 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 	case d.is("missing"):
 		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
 		d.dont("Don't destroy it: that loses its other files.")
-		d.do("Make it again, empty: sandglass repair %s. What was in it is gone.", name)
+		if moved.IsEmpty() {
+			d.do("Make it again, empty: sandglass repair %s. What was in it is gone.", name)
+		} else {
+			d.do("Its agent moved it: its files may be in %s. Move them back, in a new session of your application: mv %s /workspace", moved, moved)
+			d.do("Not there? Make it again, empty: sandglass repair %s", name)
+		}
 		d.do("Open new sessions. Old ones stay in the removed directory until they change to /workspace.")
 		link()
 	case d.is("frozen"):
@@ -211,17 +334,21 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 			d.do("Correct the image. Set its WORKDIR elsewhere, or base it on SDK 0.9.0 or newer.")
 		}
 	case d.is("commands") && s.saysAgent() != nil && s.plainRan():
-		d.conclude("Its agent's log says that no command begins in it. A probe's command ran all the same: the line does not tell why.")
+		d.conclude("Its agent's log says that %s. A probe's command ran all the same: the line does not tell why.", begins)
 		d.dont("Don't take the probe for health: its commands are streamed.")
-		d.do("Read the errors of the application: " + backend.MarkNotStarted + " in file calls too means that the directory of its control server is gone.")
-		destroy()
+		if s.saysFile() == nil {
+			d.do("Read the errors of the application: " + backend.MarkNotStarted + " in file calls too means that the directory of its control server is gone.")
+		} else {
+			d.do("See what its image really runs. File calls fail so where the directory of its control server is gone, which an image with its tag should outlive.")
+		}
+		d.do("Destroy it only then: sandglass destroy %s. Its next use starts a fresh one, without its files.", name)
 	case d.is("commands") && s.saysAgent() != nil && !s.changedAt().IsZero():
 		d.conclude("Its agent's log names what changed its working directory. What is there now only a probe tells.")
 		d.dont("Don't destroy it before a probe: a repair may be enough.")
 		d.do("Find out which case it is: sandglass probe %s", name)
 		link()
 	case d.is("commands") && s.saysAgent() != nil:
-		d.conclude("Its agent's log says that no command begins in it. The line does not tell why.")
+		d.conclude("Its agent's log says that %s. The line does not tell why.", begins)
 		d.dont("Don't call it broken or well before a probe.")
 		d.do("Find out which case it is: sandglass probe %s", name)
 		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
@@ -231,6 +358,12 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.dont("Don't destroy it yet: it may only start slowly.")
 		d.do("See whether its container runs: sandglass get sandboxes. Operator routes tell it by its id.")
 		d.do("Probe it once more: sandglass probe %s. The first request waits for a container.", name)
+	case d.is("commands") && s.entered() != nil:
+		d.conclude("Its working directory is there. Commands without a session do not begin all the same. %s.", d.fact("commands"))
+		d.dont("Don't repair it: its working directory is there.")
+		d.do("Look at its disk, memory and limits. Run df and free in a new session of your application.")
+		d.do("When they are well, probe it once more: sandglass probe %s", name)
+		destroy()
 	case d.is("commands"), d.is("planes"):
 		check := "commands"
 		if !d.is(check) {

@@ -38,6 +38,7 @@ type world struct {
 	down       []string
 	reports    []backend.Report // of lines of app-log
 	pools      []backend.Pool   // of a source "cf" that counts applications
+	refuses    backend.Literal  // why the source of the sandboxes takes no orders
 }
 
 func (w world) state() *fleet.State {
@@ -60,6 +61,9 @@ func (w world) state() *fleet.State {
 		}
 		h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: s.id, ID: backend.MustID(s.id)}, Status: fleet.StatusOK,
 			LastOK: before(time.Second), FirstTry: before(time.Hour), Interval: 5 * time.Second, Deadline: 5 * time.Second, Inputs: s.inputs}
+		if s.id == "docker" {
+			h.Refuses = backend.Text(w.refuses)
+		}
 		if s.id == "app-log" {
 			h.Reports = w.reports
 		}

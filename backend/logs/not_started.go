@@ -29,11 +29,11 @@ func notStartedLines() []pattern {
 }
 
 // protocolLines are what the sandbox SDK writes while a Worker and its containers have versions that do not understand each other:
-// it belongs to a rollout and ends with it, and is no fault of a sandbox.
+// it ends with a rollout, of which the line tells nothing, and is no fault of a sandbox.
 func protocolLines() []pattern {
 	return []pattern{{
 		name: "sandbox-protocol", contains: "CONTROL_PROTOCOL_INCOMPATIBLE", class: ClassNote, tier: tierError, level: levelWarn, change: "control-protocol",
-		meaning: "Worker and containers have versions that do not understand each other, as during a rollout", inError: true, quoted: true, event: true,
+		meaning: "Worker and containers have versions that do not understand each other: a rollout ends that, and without one both need one version of the SDK", inError: true, quoted: true, event: true,
 		hits: []string{
 			`{"level":"error","msg":"tool failed","sessionId":"sandbox-demo","err":{"name":"SandboxError","message":"CONTROL_PROTOCOL_INCOMPATIBLE: the container speaks another control protocol"}}`,
 			`2026-01-01T12:00:00Z ERROR SandboxError: CONTROL_PROTOCOL_INCOMPATIBLE: the container speaks another control protocol`,
@@ -80,8 +80,7 @@ const (
 	maxSandboxSessions = 2000
 	maxCommandLines    = 60
 	maxCommandBytes    = 16 << 10
-	// workRoot is the working directory of a sandbox of the SDK.
-	workRoot = "/workspace"
+	workRoot           = backend.SandboxRoot
 )
 
 var (
@@ -197,7 +196,7 @@ func (a *lineAnalyser) notStarted(r *record, at time.Time) bool {
 	}
 	r.session = []byte(session)
 	x := a.commands.session(session)
-	out := backend.Report{Command: a.cleaner.Clean(command[:min(len(command), maxSample)], sampleRunes)}
+	out := backend.Report{Command: a.cleaner.Clean(command[:min(len(command), maxSample)], sampleRunes), FileCall: backend.FileCallText(string(said))}
 	if !x.goodAt.After(at) {
 		out.GoodAt = x.goodAt
 	}

@@ -147,7 +147,7 @@ func TestProtocolsThatDoNotFitAreAChange(t *testing.T) {
 		t.Fatalf("%d events, %d reports", len(r.Events), len(r.Reports))
 	}
 	e := r.Events[0]
-	if e.Kind != backend.EventChange || e.Name != "control-protocol" || !e.MayRestart() || !strings.Contains(e.Text.String(), "as during a rollout") {
+	if e.Kind != backend.EventChange || e.Name != "control-protocol" || !e.MayRestart() || !strings.Contains(e.Text.String(), "a rollout ends that, and without one both need one version") {
 		t.Errorf("%s %s: %v", e.Kind, e.Name, e.Text)
 	}
 	for _, line := range []string{`{"level":"info","msg":"tool done","sessionId":"s","output":"CONTROL_PROTOCOL_INCOMPATIBLE"}`, `{"level":"info","msg":"CONTROL_PROTOCOL_INCOMPATIBLE"}`} {
@@ -183,6 +183,24 @@ func TestALaterProcessKnowsWhichSessionsFail(t *testing.T) {
 		}
 		if left := len(a.commands.bookmarks(t0.Add(20 * time.Minute))); left != 1-want {
 			t.Errorf("%s after it %d sessions fail", at, left)
+		}
+	}
+}
+
+// TestACallForAFileIsNoCommand: a line about one is told from a line about a command, in text and in JSON, also where the command quotes one.
+func TestACallForAFileIsNoCommand(t *testing.T) {
+	t.Parallel()
+	for line, file := range map[string]bool{
+		`2026-01-01T12:00:00Z ERROR Failed to read file '/workspace/a.txt' in session 'sandbox-demo': Unknown Error, TODO`:                               true,
+		`2026-01-01T12:00:00Z ERROR FileError: Failed to write to '/workspace/a.txt' in session 'sandbox-demo': Unknown Error, TODO`:                     true,
+		`{"level":"error","msg":"tool failed","sessionId":"sandbox-demo","err":{"message":"Failed to list files in '/workspace': Unknown Error, TODO"}}`: true,
+		`2026-01-01T12:00:00Z ERROR Failed to execute command 'ls' in session 'sandbox-demo': Unknown Error, TODO`:                                       false,
+		`2026-01-01T12:00:00Z ERROR Failed to execute command 'echo Failed to read file x' in session 'sandbox-demo': Unknown Error, TODO`:               false,
+		`{"level":"error","message":"Unknown Error, TODO","sessionId":"sandbox-demo","command":"make"}`:                                                  false,
+	} {
+		_, r := lines(t, nil, line)
+		if len(r.Reports) != 1 || r.Reports[0].FileCall != file || r.Reports[0].Sandbox.Raw() != "demo" {
+			t.Errorf("%s: %+v", line, r.Reports)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	if one && b != nil && b.Class != backend.SandboxRunning && strings.Contains(a.Cause.String(), "/ of it was listed since") {
 		effect, says = "it answers: it may run on, and be billed", b.Reported
 	}
-	if (strings.HasPrefix(effect, "not known") || effect == brokenBy("", what)) && strings.Contains(a.Cause.String(), "no command begins in it") {
+	if (strings.HasPrefix(effect, "not known") || effect == brokenBy("", what)) && alerts.AgentSays(a.Cause.String()) {
 		if effect = "no command begins in " + what; one {
 			effect = "no command begins in it"
 		}

@@ -1,9 +1,9 @@
 package subjects
 
 import (
-	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/kit"
@@ -67,7 +67,7 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 
 // agentSaid is what the log of its agent says of commands in a sandbox that nothing was tried in; empty: nothing.
 func agentSaid(b *backend.Sandbox, s *views.Snapshot) backend.Safe {
-	if a := s.Alert(b.Key); a != nil && strings.Contains(a.Cause.String(), "no command begins in it") {
+	if a := s.Alert(b.Key); a != nil && alerts.AgentSays(a.Cause.String()) {
 		return backend.Text("log: no command begins")
 	}
 	return backend.Safe{}
