@@ -164,12 +164,8 @@ func (g *logGathering) workspace(key backend.Key, board *alerts.Board) {
 // sandbox adds a sandbox's own log, or says why it has none.
 func (g *logGathering) sandbox(b *backend.Sandbox, key backend.Key) {
 	title := subjects.NameOf(key, g.snapshot)
-	g.names = append(g.names, []string{key.ID.Raw()})
-	if len(key.ID.Raw()) == 64 {
-		g.names = append(g.names, []string{key.ID.Raw()[:12]}) // as engines print a container's id
-	}
-	if b != nil && len(b.Name.String()) > 3 && b.Name.String() != key.ID.Raw() {
-		g.names = append(g.names, []string{b.Name.String()})
+	for _, n := range namesInLogs(b, key) {
+		g.names = append(g.names, []string{n})
 	}
 	for _, src := range g.station.Sources {
 		if src.ID() != key.Source {
@@ -184,6 +180,29 @@ func (g *logGathering) sandbox(b *backend.Sandbox, key backend.Key) {
 			g.lack(backend.Textf("%s: Sandglass reads no logs of sources of the kind %s", backend.Clean(src.ID(), 80), backend.Clean(src.Config.Kind, 40)))
 		}
 	}
+}
+
+// namesInLogs are what lines of a log call a sandbox; b is nil where it is not listed.
+func namesInLogs(b *backend.Sandbox, key backend.Key) []string {
+	id := key.ID.Raw()
+	out := []string{id}
+	if len(id) == 64 {
+		out = append(out, id[:12]) // as engines print a container's id
+	}
+	if b == nil {
+		return out
+	}
+	name := b.Name.String()
+	if len(name) > 3 && name != id {
+		out = append(out, name)
+	}
+	if b.Provider.String() == "cloudflare" { // its agents' SDK writes the session that it makes for it
+		out = append(out, backend.SessionPrefix+id)
+		if name != "" && name != id {
+			out = append(out, backend.SessionPrefix+name)
+		}
+	}
+	return out
 }
 
 // shared adds the configured logs, of whose lines those count that name a subject; of a source of logs, all.

@@ -24,6 +24,7 @@ var (
 	secretUser    = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*u|--user|--proxy-user)[\s=]*(?:\\*["'][^"':\n]{1,200}|[^\s"':]{1,200}):)[^\s"'\\]+`)
 	secretJar     = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*b|--cookie)[\s=]*\\*["']?[^\s"'=]{1,200}=)[^\s"'\\]+`)
 	secretShort   = regexp.MustCompile(`(?i)(\blogin\b[^\n|]*?\s-p\s*|\bsshpass\s+-p\s*|\bredis-cli\b[^\n|]*?\s-a\s+|\b(?:mysql|mysqldump|mariadb)\b[^\n|]*?\s-p|-pass(?:in|out)?\s+pass:|(?:\b|_)pwd\s*[=:]\s*)[^\s"'/\\][^\s"'\\]{3,}`)
+	secretPiped   = regexp.MustCompile(`(?i)(\b(?:echo|printf)\s+(?:-[ne]+\s+|\\*["']%s(?:\\+n)?\\*["']\s+)*)[^|\n]*[^|\s](\s*\|[^|\n]*?\s(?:--with-token|--[a-z-]+-stdin|secret\s+(?:put|set)|chpasswd)\b)`)
 	secretCookie  = regexp.MustCompile(`(?i)\b((?:set-)?cookie(?:\\*["']?\s*[:=]\s*(?:\[\s*)?|\\*["']\s*,\s*)\\*["']?)[^"'\r\n\\]{3,}(?:(?:\r?\n|(?:\\+r)?\\+n)[ \t][^"'\r\n\\]*)*`)
 	secretHeader  = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization(?:\\*["']?\s*[:=]\s*(?:\[\s*)?|\\*["']\s*,\s*)\\*["']?(?:bearer|basic|token|digest|negotiate|ntlm|dpop|hmac|apikey|aws4-hmac-sha256)?\s*|\bbearer\s+)(?:(?:[a-z0-9_-]+=(?:\\*"[^"\\]*\\*"|[^\s,"'\\]+)(?:,\s*)?)+|[A-Za-z0-9._~+/=-]{6,})`)
 	secretURL     = regexp.MustCompile(`(?i)\b(?:([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]*:[^\s/@]+|(https?://)[^\s/?#@]+)@`)
@@ -56,6 +57,7 @@ var shapes = []struct {
 	mask  func(string) string
 }{
 	{hintHeader, replaces(secretHeader, "${1}"+masked)},
+	{hintName, replaces(secretPiped, "${1}"+masked+"${2}")},
 	{hintCookie, replaces(secretCookie, "${1}"+masked)},
 	{hintName, replaces(secretNested, "${1}"+masked)},
 	{hintName, replaces(secretAssign, "${1}${2}${3}${4}"+masked)},

@@ -178,6 +178,10 @@ func TestCleanerMasksAgentsSecrets(t *testing.T) {
 		"docker login -u bob -p hunter2":                                 "hunter2",
 		"sshpass -p hunter2 ssh x":                                       "hunter2",
 		"redis-cli -a hunter2 ping":                                      "hunter2",
+		"echo hunter2 | gh auth login --with-token":                      "hunter2",
+		"printf '%s' 'hunter2' | docker login --password-stdin x":        "hunter2",
+		"echo -n hunter2 | npx wrangler secret put KEY":                  "hunter2",
+		"echo bob:hunter2 | chpasswd":                                    "hunter2",
 		"mysql -phunter2 db":                                             "hunter2",
 		"openssl rsa -passin pass:hunter2":                               "hunter2",
 		"pwd=hunter2":                                                    "hunter2",
@@ -210,7 +214,7 @@ func TestCleanerMasksAgentsSecrets(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{"max_instances reached: 60/60", "state=failed", "author: mara", "ratio 1:2",
-		"docker run -u 1000:1000 box", "curl -o out.txt http://host/x", "no cookie was sent", "--tokens", `Unexpected token: "}"`, "tokens used: 12", "PWD=/srv/agents", "mysql -p db", "--- PASS: TestStops (0.00s)", "pass: 12 of 12",
+		"docker run -u 1000:1000 box", "curl -o out.txt http://host/x", "no cookie was sent", "--tokens", "echo done | tee token.log", "echo hello", `Unexpected token: "}"`, "tokens used: 12", "PWD=/srv/agents", "mysql -p db", "--- PASS: TestStops (0.00s)", "pass: 12 of 12",
 		`{"usage":{"input_tokens":12,"total_tokens":{"in":12,"out":30}}}`, "the word pass, then --pass", "a %3D b", "the signal was sig=9", "--passthrough yes", "bypass=true", "na\u00efve \u65e5\u672c"} {
 		if got := c.Clean(raw, 500).String(); got != raw {
 			t.Errorf("%q holds no secret and became %q", raw, got)

@@ -1,6 +1,7 @@
 package cloudflare
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type failure struct {
 	retryAfter time.Duration
 	said       string // what the body says, masked and cut
 	header     bool   // the token has no form that a token has
+	denied     bool   // the body says so, with the status of a success
 	err        error  // a *backend.Error
 }
 
@@ -36,9 +38,13 @@ func (f *failure) is(status int) bool { return f != nil && f.status == status }
 // Authorization header of another form.
 var headerCodes = []int{6003, 6111}
 
+// deniedCodes are what the platform says, also with the status of a success, to a token that it does not know or that may not read this: authentication
+// error, unauthorized to access the resource.
+var deniedCodes = []int{10000, 9109}
+
 // refused reports whether the token is refused.
 func (f *failure) refused() bool {
-	return f.is(http.StatusUnauthorized) || f.is(http.StatusForbidden) || f.is(http.StatusBadRequest) && f.header
+	return f != nil && f.denied || f.is(http.StatusUnauthorized) || f.is(http.StatusForbidden) || f.is(http.StatusBadRequest) && f.header
 }
 
 // answer is one JSON answer.
@@ -65,6 +71,9 @@ func (s *Source) get(ctx context.Context, route, path string, query url.Values) 
 		return nil, s.refusal(resp.Status, resp.Body, resp.Header, resp.Where, backend.ErrGone)
 	}
 	doc, bad, err := wire.ParseList(resp.Body, "/result")
+	if err != nil && bytes.HasPrefix(bytes.TrimSpace(resp.Body), []byte("<")) {
+		return nil, &failure{status: resp.Status, err: backend.Errorf(backend.ErrInvalid, resp.Where, "it answered with a web page; is %s the account API, and does no login page of a proxy stand before it?", s.opt.URL)}
+	}
 	if err != nil {
 		return nil, &failure{status: resp.Status, err: inside(resp.Where, err)}
 	}
@@ -107,13 +116,14 @@ func (s *Source) failed(err error) *failure {
 // refusal makes the failure of a status. The envelope lists errors with code and message.
 func (s *Source) refusal(status int, body []byte, h http.Header, where string, kind backend.ErrorKind) *failure {
 	var said []string
-	header := false
+	header, denied := false, false
 	if doc, err := wire.Parse(body); err == nil {
 		for n := range doc.Root().Get("errors").Elements() {
 			text, _ := n.Get("message").Text()
 			if code, ok := number(n.Get("code")); ok {
 				text += " (code " + strconv.Itoa(code) + ")"
 				header = header || slices.Contains(headerCodes, code)
+				denied = denied || slices.Contains(deniedCodes, code) && status < http.StatusMultipleChoices
 			}
 			if text = strings.TrimSpace(text); text != "" && len(said) < 3 {
 				said = append(said, text)
@@ -125,7 +135,7 @@ func (s *Source) refusal(status int, body []byte, h http.Header, where string, k
 	} else if !strings.Contains(h.Get("Content-Type"), "html") {
 		said = append(said, strings.TrimSpace(string(body)))
 	}
-	f := &failure{status: status, header: header, said: s.client.Cleaner().Clean(strings.Join(said, "; "), 200).String()}
+	f := &failure{status: status, header: header, denied: denied, said: s.client.Cleaner().Clean(strings.Join(said, "; "), 200).String()}
 	text := fmt.Sprintf("answered %d", status)
 	if name := http.StatusText(status); name != "" {
 		text += " " + name

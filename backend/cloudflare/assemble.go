@@ -66,14 +66,19 @@ func (p *poll) told(a *app) (whole bool) {
 	whole = true
 	where := p.s.base + "/containers/applications/" + a.id.Safe().String() + "/instances-v2"
 	var failed *failure
+	var said []string
 	for which := range a.lists {
 		l := &a.lists[which]
 		whole = whole && !l.done.IsZero() && l.said == ""
 		if failed == nil {
 			failed = l.err
 		}
-		if l.said != "" {
+		if l.said != "" && !slices.Contains(said, l.said) { // one unreadable instance is in several lists
+			said = append(said, l.said)
 			p.problem(backend.Key{}, backend.ErrInvalid, where, "application "+a.name.String()+": "+l.said)
+			if !l.cut {
+				p.note("application %s: %s", a.name, p.clean(l.said, 200))
+			}
 		}
 		if l.cut {
 			p.r.Unseen = true

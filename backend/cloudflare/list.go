@@ -19,6 +19,7 @@ const (
 	instancesPage   = 1000 // likewise
 	namespacesPage  = 1000
 	maxPages        = 200 // of one list
+	unreadShare     = 5   // a list of which one in so many instances cannot be read is not taken for whole
 )
 
 // The lists of an application. The platform's two filters leave out the states unhealthy, inactive and unknown, so all are
@@ -155,6 +156,7 @@ func (l *list) finish(s *Source, which int, why string) {
 	l.said, l.cut, l.walk.over = why, why != "", true
 	if l.walk.bad > 0 {
 		l.said = fmt.Sprintf("%s cannot be read; the others are shown", backend.Counted(l.walk.bad, "instance", "instances"))
+		l.cut = l.cut || unreadShare*l.walk.bad >= len(l.walk.had)+l.walk.bad
 	}
 	now := s.deps.Now()
 	l.next = now.Add(s.every(which, l.walk.pages))

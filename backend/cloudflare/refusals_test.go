@@ -116,7 +116,8 @@ func TestAnswersOfAnotherShape(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"success":true,"result":{"applications":[]}}`:                   "the answer holds no list result; is ",
 		`{"success":false,"errors":[{"code":1,"message":"\u001b[2Jno"}]}`: "answered 200 OK: ␛[2Jno (code 1)",
-		`<html>`: "whole body (byte 0)",
+		`<html>`: "it answered with a web page; is ",
+		`oops`:   "(byte 0)",
 	} {
 		w := newWorld(t, nil)
 		w.set("/containers/applications", ok(body))
@@ -184,4 +185,45 @@ func TestASmallBudgetReadsLiveInstancesFirst(t *testing.T) {
 	}
 	sandboxOf(t, r, runs)
 	sandboxOf(t, r, owned)
+}
+
+// TestARefusalWithTheStatusOfASuccessNamesThePermission, and a web page is not called a JSON fault.
+func TestARefusalWithTheStatusOfASuccessNamesThePermission(t *testing.T) {
+	w := newWorld(t, nil)
+	w.set("/containers/applications", refusal(http.StatusOK, 9109, "Unauthorized to access requested resource"))
+	if got := w.fails().Error(); !strings.Contains(got, "unauthorised") || !strings.Contains(got, "(code 9109); check the token (environment variable CLOUDFLARE_API_TOKEN): valid, for this account, with the permission Workers Containers Read") {
+		t.Error(got)
+	}
+	w = newWorld(t, nil)
+	w.set("/containers/applications", reply{status: http.StatusOK, body: "\n<!doctype html><p>log in</p>", header: map[string]string{"Content-Type": "text/html"}})
+	if got := w.fails().Error(); !strings.Contains(got, "it answered with a web page; is "+w.url) || strings.Contains(got, "invalid character") {
+		t.Error(got)
+	}
+}
+
+// TestAListOfWhichMuchCannotBeReadIsNotWhole: its source is degraded, and one odd instance of many is a note. Each is told once, though
+// several lists have it.
+func TestAListOfWhichMuchCannotBeReadIsNotWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		bad, good int
+		degraded  bool
+	}{"most": {4, 1, true}, "a fifth": {1, 4, true}, "few": {1, 9, false}} {
+		var all []string
+		for i := range c.good {
+			all = append(all, instance(strings.Repeat(string(rune('a'+i%6)), 63)+string(rune('0'+i)), "running", "2026-11-20T11:00:00Z", "2026-11-20T11:00:05Z", ""))
+		}
+		for range c.bad {
+			all = append(all, `{"status":"running"}`)
+		}
+		w := newWorld(t, nil)
+		w.set("/containers/applications/"+scheduled+"/instances-v2", rows("", all...))
+		r := w.poll()
+		notes := backend.Join(r.Notes, "\n").String()
+		if n := strings.Count(problems(r), "cannot be read; the others are shown"); n != 1 {
+			t.Errorf("%s: told %d times", name, n)
+		}
+		if r.Degraded.IsEmpty() == c.degraded || r.Unseen != c.degraded || strings.Contains(notes, "cannot be read; the others are shown") == c.degraded {
+			t.Errorf("%s: degraded %v, unseen %v, notes %s", name, r.Degraded, r.Unseen, notes)
+		}
+	}
 }

@@ -261,6 +261,10 @@ func TestCheckDetailsTheWorstOfManyAlerts(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
+	list[150].SubjectCount, list[150].Subjects = 1, []alerts.Subject{subject("box", alerts.StateFiring)}
+	if got := print(200); !strings.Contains(got, ", workspace s/box, alert 0000000150: cause") {
+		t.Errorf("the one subject of an alert with a single line is not named:\n%s", got)
+	}
 	if few := print(8); strings.Contains(few, "one line each") || strings.Count(few, ": why\n") != 8 {
 		t.Errorf("eight alerts are not all detailed:\n%s", few)
 	}

@@ -135,7 +135,7 @@ func (c *Check) writeBrief(b *strings.Builder, list []subjects.AlertJSON, behind
 	fmt.Fprintf(b, "\n%s, one line each. %s\n", plural(len(list), "more alert"),
 		c.pasted("sandglass why ID shows one in full; sandglass check -o json shows all."))
 	for _, a := range list {
-		writeHead(b, a, c.Time.Time)
+		writeHead(b, a, c.Time.Time, c.subjectName(a))
 		if a.Acknowledged != nil {
 			b.WriteString(", acknowledged")
 		}
@@ -336,12 +336,12 @@ func plural(n int, noun string) string {
 }
 
 // writeHead begins an alert's first line.
-func writeHead(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
+func writeHead(b *strings.Builder, a subjects.AlertJSON, now time.Time, about string) {
 	fmt.Fprintf(b, "%s %s on %s, %s", a.Severity, a.Rule, a.Source, a.State)
 	if held := now.Sub(a.Since.Time); held >= time.Second {
 		fmt.Fprintf(b, " for %s", backend.Age(held))
 	}
-	fmt.Fprintf(b, ", %s", subjectCount(a))
+	fmt.Fprintf(b, ", %s", about)
 	if a.Runbook != nil {
 		fmt.Fprintf(b, ", runbook %s", *a.Runbook)
 	}
@@ -364,7 +364,7 @@ func (c *Check) ofOne(id string) string {
 func writeAlert(b *strings.Builder, a subjects.AlertJSON, c *Check) {
 	now := c.Time.Time
 	b.WriteByte('\n')
-	writeHead(b, a, now)
+	writeHead(b, a, now, subjectCount(a))
 	b.WriteByte('\n')
 	if !a.Cause.IsEmpty() {
 		fmt.Fprintf(b, "  cause: %s%s\n", c.ofOne(a.ID), a.Cause)
@@ -458,6 +458,14 @@ func subjectCount(a subjects.AlertJSON) string {
 		word = subjects.NounOf(s.Kind)
 	}
 	return plural(a.SubjectCount, word)
+}
+
+// subjectName names the one subject of an alert that has a single line: its cause may be that of many. Of a source, the line has the id.
+func (c *Check) subjectName(a subjects.AlertJSON) string {
+	if a.SubjectCount != 1 || len(a.Subjects) != 1 || a.Subjects[0].Kind == backend.KindSource {
+		return subjectCount(a)
+	}
+	return fmt.Sprintf("%s %s", subjects.NounOf(a.Subjects[0].Kind), a.Subjects[0].Name(c.snapshot))
 }
 
 // writeBounds says between which moments it began.
