@@ -72,7 +72,7 @@ func (s *Source) get(ctx context.Context, route, path string, query url.Values) 
 	}
 	doc, bad, err := wire.ParseList(resp.Body, "/result")
 	if err != nil && bytes.HasPrefix(bytes.TrimSpace(resp.Body), []byte("<")) {
-		return nil, &failure{status: resp.Status, err: backend.Errorf(backend.ErrInvalid, resp.Where, "it answered with a web page; is %s the account API, and does no login page of a proxy stand before it?", s.opt.URL)}
+		return nil, &failure{status: resp.Status, err: backend.Errorf(backend.ErrInvalid, resp.Where, "it answered with a web page; is %s the account API, and not the login page of a proxy?", s.opt.URL)}
 	}
 	if err != nil {
 		return nil, &failure{status: resp.Status, err: inside(resp.Where, err)}
