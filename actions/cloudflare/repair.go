@@ -58,14 +58,17 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 		done.Notes = append(done.Notes, backend.Textf("the link to %s is removed; new files go to the container's own disk", c.clean(before.link, 200)))
 		return done, nil
 	}
-	done.Notes = append(done.Notes, backend.Text("the old files are gone; open sessions stay in the removed directory until cd /workspace"))
+	if len(after.others()) == 0 {
+		done.Notes = append(done.Notes, backend.Text("the old files are gone"))
+	}
+	done.Notes = append(done.Notes, backend.Text("open sessions stay in the removed directory until cd /workspace"))
 	return done, nil
 }
 
 // thereAgain says what is in /workspace after a repair, as far as it was listed.
 func (x *examination) thereAgain() backend.Safe {
 	listed := slices.ContainsFunc(x.found, func(v backend.Verdict) bool { return v.Plane == backend.PlaneList && v.Outcome == backend.OutcomeOK })
-	others := slices.DeleteFunc(slices.Clone(x.names), func(name string) bool { return name == path.Base(keepFile) })
+	others := x.others()
 	switch {
 	case !listed:
 		return backend.Text("/workspace is there again: true ran in it; what is in it was not listed")
@@ -73,6 +76,11 @@ func (x *examination) thereAgain() backend.Safe {
 		return backend.Text("/workspace is there again, empty: true ran in it")
 	}
 	return backend.Textf("/workspace is there again: true ran in it, and it has %s that this repair did not make", backend.Clean(backend.Counted(len(others), "entry", "entries"), 40))
+}
+
+// others is what is in /workspace beside the file that a repair makes.
+func (x *examination) others() []string {
+	return slices.DeleteFunc(slices.Clone(x.names), func(name string) bool { return name == path.Base(keepFile) })
 }
 
 // make makes the directory.

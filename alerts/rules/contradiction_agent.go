@@ -302,9 +302,9 @@ func plainRan(b *backend.Sandbox) bool {
 	return is && v.Outcome == backend.OutcomeOK
 }
 
-// ownCommands is what the agents of an incident's sandboxes ran themselves that changed their working directories: then no cause outside
-// them has to be looked for first.
-func ownCommands(all []backend.Key, known alerts.Known) []alerts.Evidence {
+// ownCommands is what the agents of an incident's sandboxes ran themselves that changed their working directories. Where most did, no
+// cause outside them has to be looked for first.
+func ownCommands(all []backend.Key, known alerts.Known) (out []alerts.Evidence, most bool) {
 	n, newest := 0, (*agentOnset)(nil)
 	for _, k := range all {
 		note := alerts.NoteAs[contradictionNote](known.Note(k))
@@ -316,8 +316,12 @@ func ownCommands(all []backend.Key, known alerts.Known) []alerts.Evidence {
 		}
 	}
 	if n == 0 {
-		return nil
+		return nil, false
 	}
-	return []alerts.Evidence{{Text: backend.Textf("log: in %d of %d its own agent ran what changed its working directory, such as: %s", n, len(all), backend.Clean(newest.Changed.String(), 160)),
-		Source: newest.Source, At: newest.ChangedAt}}
+	whom := backend.Textf("in %d of %d", n, len(all))
+	if most = 2*n > len(all); !most {
+		whom = backend.Textf("%s, not in most,", whom)
+	}
+	return []alerts.Evidence{{Text: backend.Textf("log: %s its own agent ran what changed its working directory, such as: %s", whom, backend.Clean(newest.Changed.String(), 160)),
+		Source: newest.Source, At: newest.ChangedAt}}, most
 }

@@ -153,8 +153,8 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 		span = backend.Textf("at %s", env.Clock(last))
 	}
 	shows := backend.Textf("%s of %s show it, seen %s", plural(len(all), "sandbox"), backend.Clean(key.Source, 80), span)
-	own := ownCommands(all, known)
-	if len(own) == 0 {
+	own, most := ownCommands(all, known)
+	if !most {
 		shows = backend.Textf("%s: one cause outside them is likely", shows)
 	}
 	return alerts.Verdict{Outcome: alerts.True, Source: key.Source, Runbook: "contradiction", Cause: cause, Fingerprint: subjectFingerprint(key),

@@ -144,11 +144,16 @@ func TestAMovedDirectoryIsMovedBack(t *testing.T) {
 func TestWhatManyAgentsRanThemselves(t *testing.T) {
 	t.Parallel()
 	b := workersBox(nil)
-	for ran, outside := range map[backend.Literal]bool{"log: in 6 of 6 its own agent ran what changed its working directory, such as: rm -rf /workspace": false, "log: another": true} {
+	for ran, outside := range map[backend.Literal]bool{"log: in 6 of 6 its own agent ran what changed its working directory, such as: rm -rf /workspace": false,
+		"log: in 2 of 6, not in most, its own agent ran what changed its working directory, such as: rm -rf /workspace": true, "log: another": true} {
 		w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StateFiring, "many sandboxes at once are not reported, but no command begins in them, their agents' logs say", "6 sandboxes of cf show it", ran)}
-		w.board.Alerts[0].SubjectCount = 6
+		many := w.board.Alerts[0]
+		many.ID, many.SubjectCount = "many", 6
+		own := *many
+		own.ID, own.SubjectCount, own.InhibitedBy, own.Evidence = "own", 1, "many", nil
+		w.board.Alerts = append(w.board.Alerts, &own)
 		d := w.diagnose("contradiction", b.Key)
-		if all := steps(&d); strings.Contains(all, "last rollout") != outside && strings.Contains(all, "rm -rf /workspace") == outside {
+		if all := steps(&d); strings.Contains(all, "last rollout") != outside || strings.Contains(all, "rm -rf /workspace") == outside {
 			t.Errorf("%s:%s", ran, all)
 		}
 	}

@@ -159,9 +159,9 @@ func (s *subjectView) saysFile() *alerts.Evidence {
 	return s.ledSays("a file call failed with these words")
 }
 
-// ranThemselves is what the agents of many sandboxes ran that changed their working directories; empty: no log says so.
+// ranThemselves is what the agents of most of many sandboxes ran that changed their working directories; empty: no log says so.
 func (s *subjectView) ranThemselves() backend.Safe {
-	if e := s.ledSays("its own agent ran what changed its working directory"); e != nil {
+	if e := s.ledSays("its own agent ran what changed its working directory"); e != nil && !strings.Contains(e.Text.String(), ", not in most,") {
 		return backend.Clean(strings.TrimPrefix(e.Text.String(), "log: "), 300)
 	}
 	return backend.Safe{}

@@ -160,7 +160,7 @@ func pools(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 		}
 		switch {
 		case x.Limit.IsNotApplicable():
-			text.Text += ", a limit is not applicable"
+			text.Text += ", limit not applicable"
 		case !x.Limit.IsKnown():
 			text.Text += ", limit unknown"
 		}
