@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"sandglass/backend"
 )
 
 // rescueDir is the directory of archives, below the state directory.
@@ -47,6 +49,29 @@ type Tree interface {
 type TreeEntry struct {
 	Path      string // absolute
 	Dir, Link bool
+	// Left says that Path is a directory of which the list leaves names out, and why.
+	Left string
+}
+
+// Lost is what a copy could not read: how many files and directories, and the first of them with the reasons.
+type Lost struct {
+	N     int
+	First []error
+}
+
+// mostLost is how many of them are named.
+const mostLost = 5
+
+// Said names them, each made fit for display by clean; empty: nothing was lost.
+func (l Lost) Said(clean func(string, int) backend.Safe) backend.Safe {
+	texts := make([]backend.Safe, len(l.First))
+	for i, err := range l.First {
+		texts[i] = clean(err.Error(), 200)
+	}
+	if more := l.N - len(texts); more > 0 {
+		texts = append(texts, backend.Textf("and %d more", more))
+	}
+	return backend.Join(texts, "; ")
 }
 
 const (
@@ -62,49 +87,49 @@ type treeCopy struct {
 	now   func() time.Time
 	left  int64 // bytes that the archive may still take
 	saved int
-	lost  int // files and directories that could not be read
-	first error
+	lost  Lost
 }
 
 // CopyTree copies a directory and what is in it, file by file, into an archive of at most limit bytes. It is an error when
 // nothing could be read.
-func CopyTree(ctx context.Context, t Tree, root string, to io.Writer, limit int64, now func() time.Time) (saved, lost int, err error) {
+func CopyTree(ctx context.Context, t Tree, root string, to io.Writer, limit int64, now func() time.Time) (saved int, lost Lost, err error) {
 	zipped := gzip.NewWriter(to)
 	f := &treeCopy{tree: t, to: tar.NewWriter(zipped), now: now, left: limit}
 	f.dir(ctx, root, 0)
 	err = errors.Join(f.to.Close(), zipped.Close())
-	if f.saved == 0 && f.first != nil {
-		err = f.first
+	if f.saved == 0 && f.lost.N > 0 {
+		err = f.lost.First[0]
 	}
 	return f.saved, f.lost, err
 }
 
-func (f *treeCopy) miss(err error) {
-	f.lost++
-	if f.first == nil {
-		f.first = err
+func (f *treeCopy) miss(name string, err error) {
+	if f.lost.N++; len(f.lost.First) < mostLost {
+		f.lost.First = append(f.lost.First, fmt.Errorf("%s: %w", name, err))
 	}
 }
 
 func (f *treeCopy) dir(ctx context.Context, dir string, depth int) {
 	entries, err := f.tree.List(ctx, dir)
 	if err != nil {
-		f.miss(err)
+		f.miss(dir, err)
 		return
 	}
 	for _, e := range entries {
 		switch {
-		case ctx.Err() != nil, f.saved+f.lost >= mostFiles, f.left <= 0:
-			f.miss(errors.New("the rest was not read: it is too much"))
+		case ctx.Err() != nil, f.saved+f.lost.N >= mostFiles, f.left <= 0:
+			f.miss(dir, errors.New("the rest was not read: it is too much"))
 			return
+		case e.Left != "":
+			f.miss(e.Path, errors.New(e.Left))
 		case e.Link, e.Path == dir:
 		case e.Dir && depth < mostDeep:
 			f.dir(ctx, e.Path, depth+1)
 		case e.Dir:
-			f.miss(errors.New("directories deeper than 20 were not read"))
+			f.miss(e.Path, errors.New("directories deeper than 20 were not read"))
 		default:
 			if err := f.file(ctx, e.Path); err != nil {
-				f.miss(err)
+				f.miss(e.Path, err)
 			}
 		}
 	}

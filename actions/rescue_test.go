@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sandglass/backend"
 )
 
 // memoryTree is a tree whose files are texts; a missing file cannot be read, and a missing directory not listed.
@@ -37,12 +39,16 @@ func (m memoryTree) Read(_ context.Context, name string, to io.Writer, limit int
 
 // TestCopyTree: files below the root are copied, links are not followed, and what cannot be read is counted.
 func TestCopyTree(t *testing.T) {
-	tree := memoryTree{map[string][]TreeEntry{"/w": {{Path: "/w/a"}, {Path: "/w/link", Link: true}, {Path: "/w/d", Dir: true}, {Path: "/w/gone"}, {Path: "/w/e", Dir: true}, {Path: "/w", Dir: true}},
+	tree := memoryTree{map[string][]TreeEntry{"/w": {{Path: "/w/a"}, {Path: "/w/link", Link: true}, {Path: "/w/d", Dir: true}, {Path: "/w/gone"}, {Path: "/w/e", Dir: true}, {Path: "/w", Left: "2 names"}, {Path: "/w", Dir: true}},
 		"/w/d": {{Path: "/w/d/b"}}}, map[string]string{"/w/a": "1", "/w/d/b": "22", "/w/link": "secret"}}
 	var out bytes.Buffer
 	saved, lost, err := CopyTree(t.Context(), tree, "/w", &out, 1000, time.Now)
-	if err != nil || saved != 2 || lost != 2 {
-		t.Errorf("saved %d, lost %d, %v", saved, lost, err)
+	said := lost.Said(backend.Clean).String()
+	if err != nil || saved != 2 || lost.N != 3 || said != "/w/gone: not read /w/gone; /w/e: no such directory /w/e; /w: 2 names" {
+		t.Errorf("saved %d, lost %d, %v: %s", saved, lost.N, err, said)
+	}
+	if said := (Lost{N: 7, First: lost.First}).Said(backend.Clean).String(); !strings.HasSuffix(said, "; and 4 more") {
+		t.Errorf("those that are not named: %s", said)
 	}
 	unzipped, err := gzip.NewReader(&out)
 	if err != nil {
@@ -62,8 +68,8 @@ func TestCopyTree(t *testing.T) {
 	if got := strings.Join(names, " "); got != "w/a w/d/b" {
 		t.Errorf("archive of %s", got)
 	}
-	if saved, lost, err := CopyTree(t.Context(), tree, "/w", io.Discard, 1, time.Now); saved != 1 || lost == 0 || err != nil {
-		t.Errorf("with a limit: %d %d %v", saved, lost, err)
+	if saved, lost, err := CopyTree(t.Context(), tree, "/w", io.Discard, 1, time.Now); saved != 1 || lost.N == 0 || err != nil {
+		t.Errorf("with a limit: %d %v %v", saved, lost, err)
 	}
 	if _, _, err := CopyTree(t.Context(), tree, "/nowhere", io.Discard, 1, time.Now); err == nil {
 		t.Error("nothing could be read, and no error tells it")

@@ -311,7 +311,7 @@ func (ev *evaluation) gapOf(h *fleet.SourceHealth) (gap, bool) {
 		data := ev.env.Ours(h.DataAt())
 		return gap{Outcome: SourceError, Since: data, Why: backend.Textf("%s serves a copy: its data is of %s", id, ev.env.Clock(data))}, true
 	case !h.LastOK.IsZero() && h.Interval > 0 && ev.env.Now.Sub(ev.env.Ours(h.LastOK)) > 2*h.Interval+h.Deadline:
-		return gap{Outcome: SourceError, Since: since, Why: backend.Textf("%s has not answered for two intervals", id)}, true
+		return gap{Outcome: SourceError, Since: since, Why: backend.Textf("%s has not been read for two intervals", id)}, true
 	}
 	return gap{}, false
 }

@@ -26,8 +26,10 @@ type AgentState struct {
 	Memory Value[int] `json:"memory_mb,omitzero"`
 	TTL    Safe       `json:"ttl,omitzero"`
 	Ports  []int      `json:"ports,omitempty"` // that the agent exposes
-	// Drives are where its manifest has the platform's own drives, sorted. Other mounts are not among them.
-	Drives []Safe `json:"drives,omitempty"`
+	// Drives are where its manifest has the platform's own drives, sorted. OtherMounts are where it has buckets and the like, with the
+	// kind: nothing lists those.
+	Drives      []Safe `json:"drives,omitempty"`
+	OtherMounts []Safe `json:"other_mounts,omitempty"`
 	// Env are the names of environment variables, sorted, each with the origin that wins.
 	Env    []AgentVariable `json:"env,omitempty"`
 	Labels []Field         `json:"labels,omitempty"` // sorted by name

@@ -60,7 +60,11 @@ func (c *client) singly(ctx context.Context, id backend.ID, f *os.File, why erro
 	if err != nil {
 		return 0, 0, backend.Safe{}, err
 	}
-	return info.Size(), saved, backend.Textf("its archive could not be used (%s): %s saved one by one, %d could not be read", c.clean(why.Error(), 200), backend.Counted(saved, "file was", "files were"), lost), nil
+	note = backend.Textf("its archive could not be used (%s): %s saved one by one, %d could not be read", c.clean(why.Error(), 200), backend.Counted(saved, "file was", "files were"), lost.N)
+	if lost.N > 0 {
+		note = backend.Textf("%s: %s", note, lost.Said(c.clean))
+	}
+	return info.Size(), saved, note, nil
 }
 
 // contents counts the files in an archive, which it reads to its end: an answer with status 200 may be anything.

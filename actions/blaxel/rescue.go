@@ -35,8 +35,8 @@ func (c *client) rescue(ctx context.Context, t actions.Target) (actions.Done, er
 	}
 	done := actions.Done{Proved: true, Text: backend.Textf("%s, %s in %s", backend.Counted(saved, "file", "files"), backend.Bytes(info.Size()), backend.Clean(f.Name(), 400)),
 		Notes: []backend.Safe{backend.Text("the archive may hold secrets of the sandbox; only your account can read it"), backend.Text("links are left out, owners and permissions are not kept")}}
-	if lost > 0 {
-		done.Notes = append(done.Notes, backend.Textf("%s could not be read", backend.Counted(lost, "file or directory", "files and directories")))
+	if lost.N > 0 {
+		done.Notes = append(done.Notes, backend.Textf("%s could not be read: %s", backend.Counted(lost.N, "file or directory", "files and directories"), lost.Said(c.clean)))
 	}
 	return done, nil
 }
@@ -52,7 +52,7 @@ func (f files) List(ctx context.Context, dir string) ([]actions.TreeEntry, error
 	}
 	a, err := f.c.ask(ctx, call, sandbox.FirstWithin)
 	if err == nil && a.refusal != nil {
-		err = fmt.Errorf("%s: %s", f.c.clean(dir, 200), f.c.said(a.refusal))
+		err = errors.New(f.c.said(a.refusal))
 	}
 	if err != nil {
 		return nil, err
@@ -64,6 +64,9 @@ func (f files) List(ctx context.Context, dir string) ([]actions.TreeEntry, error
 	out := make([]actions.TreeEntry, 0, len(d.Entries))
 	for _, e := range d.Entries { // what the answer says of other directories does not count
 		out = append(out, actions.TreeEntry{Path: path.Join(dir, path.Base("/"+e.Name)), Dir: e.Dir, Link: e.Link})
+	}
+	if d.Left > 0 {
+		out = append(out, actions.TreeEntry{Path: dir, Left: fmt.Sprintf("%d names of its list cannot be names there, or are too many", d.Left)})
 	}
 	return out, nil
 }
@@ -83,7 +86,7 @@ func (f files) Read(ctx context.Context, name string, to io.Writer, limit int64)
 	case r.Status < 200 || r.Status > 299:
 		refusal := sandbox.ReadRefusal(r.Status, r.Header, r.Body)
 		refusal.Took = f.c.factory.now().Sub(began)
-		return 0, fmt.Errorf("%s: %s", f.c.clean(name, 200), f.c.said(&refusal))
+		return 0, errors.New(f.c.said(&refusal))
 	}
 	return size, nil
 }

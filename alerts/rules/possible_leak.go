@@ -242,8 +242,11 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.SharedStorage, tenants []b
 	} else {
 		add(p.Home, now, "no tenant of them is named: the list route or a declaration would tell")
 	}
+	of, digits := p.AgentNamed()
 	switch named := p.NamedSession(); {
 	case p.What == fleet.StorageScratch:
+	case digits != "" && len(of) != 1:
+		add(p.Home, now, "an agent SDK names a sandbox after its session, and %d of these begin with %s", len(of), backend.Clean(digits, 20))
 	case named.IsZero() && !fleet.ExplicitID(p.ID, backend.ID{}):
 	case named.IsZero():
 		add(p.Home, now, "the id names no session, so it was given explicitly: every session of that declaration shares it")

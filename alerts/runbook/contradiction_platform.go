@@ -389,6 +389,14 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.dont("Don't let it sleep on if its files are needed.")
 		d.do("Resume it: sandglass resume %s (bills it from then on)", name)
 		d.do("Rescue its files then: sandglass rescue %s", name)
+	case d.is("interrupted") && strings.Contains(d.fact("interrupted").String(), "a drive"):
+		d.NoReset = backend.Safe{}
+		d.conclude("A drive of its session is not mounted.")
+		d.dont("Don't let the agent write there: that is not on the drive.")
+		d.do("Read which one it is: sandglass why %s", name)
+		d.do("Rescue what was written at its path: sandglass rescue %s. It wakes the sandbox.", name)
+		d.do("Mount it again: by a new session, or the vendor's SDK.")
+		d.do("Probe again: sandglass probe %s", name)
 	case d.is("interrupted"):
 		d.NoReset = backend.Safe{}
 		d.conclude("The newest snapshot did not end well: %s.", d.fact("interrupted"))

@@ -157,7 +157,8 @@ func (s *subjectView) labelled() Check {
 func (s *subjectView) adviseFlags(d *Diagnosis, places []*fleet.SharedStorage, explicit []explicitID) {
 	all := slices.Clone(explicit)
 	for _, p := range places {
-		if p.What != fleet.StorageScratch && p.NamedSession().IsZero() {
+		_, sdk := p.AgentNamed()
+		if p.What != fleet.StorageScratch && p.NamedSession().IsZero() && sdk == "" {
 			all = append(all, explicitID{what: p.What, id: p.ID, flag: p.Flag()})
 		}
 	}

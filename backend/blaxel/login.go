@@ -30,6 +30,7 @@ const (
 type cliLogin struct {
 	file, workspace string
 	now             func() time.Time
+	client          bool // there are client credentials, which are not used
 
 	mu      sync.Mutex
 	expires time.Time // zero: not known
@@ -54,14 +55,14 @@ func newCLILogin(file, workspace string, getenv func(string) string, now func() 
 	if file == "" {
 		file = filepath.Join(getenv("HOME"), ".blaxel", "config.yaml")
 	}
-	return &cliLogin{file: file, workspace: workspace, now: now}
+	return &cliLogin{file: file, workspace: workspace, now: now, client: getenv(envClient) != ""}
 }
 
 func (l *cliLogin) read() (*cliFile, error) {
 	f, info, err := hostfs.OpenRegular(l.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no key: set %s, or run: bl login (the file %s does not exist)", envKey, l.file)
+		return nil, fmt.Errorf("there is no key: set %s, or run: bl login (%s: %w)", envKey, l.file, fs.ErrNotExist)
 	case errors.Is(err, hostfs.ErrNotRegular):
 		return nil, fmt.Errorf("%s is not a regular file", l.file)
 	case err != nil:
@@ -95,14 +96,28 @@ func (l *cliLogin) workspaceName() string {
 	return l.workspace
 }
 
-// known reports whether the file can be read and knows the workspace.
-func (l *cliLogin) known() bool {
-	_, err := l.key()
-	return err == nil
+// unread says why the file could not be read; empty: it could, or there is none.
+func (l *cliLogin) unread() string {
+	if l == nil {
+		return ""
+	}
+	if _, err := l.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "; " + err.Error()
+	}
+	return ""
 }
 
 // key is the API key of the workspace, else the token of a login.
 func (l *cliLogin) key() (string, error) {
+	key, err := l.saved()
+	if err != nil && l.client {
+		return "", fmt.Errorf("%s would have to be exchanged for a token, which Sandglass does not do: make an API key, and set %s. Also: %w", envClient, envKey, err)
+	}
+	return key, err
+}
+
+// saved is what the file holds.
+func (l *cliLogin) saved() (string, error) {
 	f, err := l.read()
 	if err != nil {
 		return "", err

@@ -89,13 +89,11 @@ func (o *Options) complete(opts backend.Options, deps backend.Deps) (login *cliL
 	}
 	switch {
 	case o.Workspace == "":
-		return nil, opts.Refuse("workspace", "nothing says which workspace: give workspace, or set %s", envWorkspace)
+		return nil, opts.Refuse("workspace", "nothing says which workspace: give workspace, or set %s%s", envWorkspace, login.unread())
 	case !workspaceName.MatchString(o.Workspace):
 		return nil, opts.Refuse("workspace", "%q is not the name of a workspace", o.Workspace)
 	case o.APIVersion != "" && !versionName.MatchString(o.APIVersion):
 		return nil, opts.Refuse("api_version", "%q is not a version such as 2026-04-28", o.APIVersion)
-	case login != nil && !login.known() && getenv(envClient) != "":
-		return nil, opts.Refuse("read", "%s would have to be exchanged for a token, which Sandglass does not do: make an API key, and set %s", envClient, envKey)
 	case o.Inventory.Std() < 5*time.Second:
 		return nil, opts.Refuse("inventory", "must be at least 5s")
 	case o.Sweep.Std() < time.Minute:

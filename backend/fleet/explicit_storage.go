@@ -61,8 +61,8 @@ func (s *State) Explicit(homeOf func(source string, session backend.ID) string) 
 // generatedDigits is from how many hexadecimal digits on an id counts as made by a platform.
 const generatedDigits = 16
 
-// ExplicitID reports whether an id was given by a person: a default holds the id of its session, and one that a platform
-// made is a long number.
+// ExplicitID reports whether an id was given by a person: a default holds the id of its session, one that a platform made is a long
+// number, and an agent SDK names a sandbox agents- and digits.
 func ExplicitID(id, session backend.ID) bool {
 	raw := strings.ToLower(id.Raw())
 	hex := strings.Map(func(r rune) rune {
@@ -72,7 +72,7 @@ func ExplicitID(id, session backend.ID) bool {
 		return r
 	}, raw)
 	generated := hex == "" && len(raw)-strings.Count(raw, "-") >= generatedDigits
-	return !generated && !backend.HoldsWord(raw, strings.ToLower(session.Raw()))
+	return !generated && agentDigits(raw) == "" && !backend.HoldsWord(raw, strings.ToLower(session.Raw()))
 }
 
 // SharingFlag is what a storage's users declare about sharing it.

@@ -195,10 +195,26 @@ func (f *Fleet) waitForWork(ctx context.Context, rest time.Duration) bool {
 }
 
 // PollOnce polls every source completely, or until ctx ends, and publishes one State. A source that hangs delays it at
-// most until ctx ends, and shows as timed out.
+// most until ctx ends, and shows as timed out. What was read long before a slow source ended is read once more, so that it is not old.
 func (f *Fleet) PollOnce(ctx context.Context) *State {
+	all := func(*poller) bool { return true }
+	f.pollThose(ctx, all)
+	f.pollThose(ctx, (*poller).overdue)
+	for _, p := range f.pollers { // what a log told while they were read, or after, may join and explain what they show
+		for more := p.told.Load() && !p.failing(); more && ctx.Err() == nil; {
+			more = p.poll(ctx, f.submit, false)
+		}
+	}
+	return f.build()
+}
+
+// pollThose polls some sources completely, or until ctx ends.
+func (f *Fleet) pollThose(ctx context.Context, which func(*poller) bool) {
 	var wg sync.WaitGroup
 	for _, p := range f.pollers {
+		if ctx.Err() != nil || !which(p) {
+			continue
+		}
 		wg.Add(1)
 		f.opt.Spawn.Go("poll "+p.src.ID(), func() {
 			defer wg.Done()
@@ -208,12 +224,6 @@ func (f *Fleet) PollOnce(ctx context.Context) *State {
 		})
 	}
 	wg.Wait()
-	for _, p := range f.pollers { // what a log told while they were read, or after, may join and explain what they show
-		for more := p.told.Load() && !p.failing(); more && ctx.Err() == nil; {
-			more = p.poll(ctx, f.submit, false)
-		}
-	}
-	return f.build()
 }
 
 // Close closes the sources of a Fleet that was polled once.

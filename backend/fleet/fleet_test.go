@@ -275,6 +275,27 @@ func (l *listening) Listen(all []backend.Report) {
 	l.told = append(l.told, all...)
 }
 
+// TestPollOnceReadsAgainWhatIsOld: a source that was read long before a slow one ended is read once more, and is not called silent.
+func TestPollOnceReadsAgainWhatIsOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil)})
+		quick := &scripted{id: "quick", do: func(context.Context, int) (backend.Reading, error) { return backend.Reading{}, nil }}
+		slow := &scripted{id: "slow", do: func(context.Context, int) (backend.Reading, error) {
+			time.Sleep(time.Minute)
+			return backend.Reading{}, nil
+		}}
+		f.Add(quick, backend.SourceConfig{Kind: "docker", Interval: 5 * time.Second, Deadline: time.Second})
+		f.Add(slow, backend.SourceConfig{Kind: "helix", Interval: time.Hour, Deadline: time.Second})
+		f.Add(&scripted{id: "down", do: func(context.Context, int) (backend.Reading, error) { return backend.Reading{}, errors.New("no") }}, backend.SourceConfig{Kind: "docker", Interval: 5 * time.Second, Deadline: time.Second})
+		st := f.PollOnce(t.Context())
+		why, stale := st.StaleWhy(&backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "quick", ID: backend.MustID("a")}})
+		if stale || quick.count() != 2 || slow.count() != 1 {
+			t.Errorf("stale %v: %s; quick was asked %d times, slow %d", stale, why, quick.count(), slow.count())
+		}
+	})
+}
+
 // TestPollOnceTakesWhatLogsTell: a source that was read before the log is read again, so that one look joins both.
 func TestPollOnceTakesWhatLogsTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -28,6 +28,7 @@ type poller struct {
 	mu       sync.Mutex
 	failures int       // polls that failed since the last one that did not
 	next     time.Time // when the next poll is due
+	ended    time.Time // when the newest poll that did not fail ended
 	closed   sync.Once
 }
 
@@ -85,6 +86,15 @@ func (p *poller) failing() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.failures > 0
+}
+
+// overdue reports whether what was read is old by now, as Overdue of its health does.
+func (p *poller) overdue() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := SourceHealth{LastOK: p.ended}
+	h.Interval, h.Deadline = p.cfg.Interval, p.cfg.Deadline
+	return p.failures == 0 && h.Overdue(p.opt.Now())
 }
 
 // sleep waits for the next poll; false when ctx ended.
@@ -176,7 +186,7 @@ func (p *poller) answer(res result, start backend.Instant) backend.Answer {
 		p.next = end.Wall.Add(delay)
 	} else {
 		p.back.Reset()
-		p.failures = 0
+		p.failures, p.ended = 0, end.Wall
 		if p.next = start.Wall.Add(p.cfg.Interval); p.next.Before(end.Wall) {
 			p.next = end.Wall
 		}

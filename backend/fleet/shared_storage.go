@@ -289,6 +289,12 @@ func (p *SharedStorage) Declared() (inherits, shares int) {
 // given explicitly, and every session of that declaration uses it.
 func (p *SharedStorage) NamedSession() backend.ID {
 	named := backend.ID{}
+	if of, digits := p.AgentNamed(); digits != "" {
+		if len(of) == 1 {
+			named = of[0]
+		}
+		return named
+	}
 	id := strings.ToLower(p.ID.Raw())
 	for _, u := range p.Users {
 		if backend.HoldsWord(id, strings.ToLower(u.Session.Raw())) {
@@ -296,6 +302,20 @@ func (p *SharedStorage) NamedSession() backend.ID {
 		}
 	}
 	return named
+}
+
+// AgentNamed is after which of its users' sessions an agent SDK named a sandbox: those that begin with the digits in its name. digits is
+// empty for a name of another form.
+func (p *SharedStorage) AgentNamed() (of []backend.ID, digits string) {
+	if digits = agentDigits(p.ID.Raw()); digits == "" {
+		return nil, ""
+	}
+	for _, u := range p.Users {
+		if strings.HasPrefix(strings.ReplaceAll(strings.ToLower(u.Session.Raw()), "-", ""), digits) && !slices.Contains(of, u.Session) {
+			of = append(of, u.Session)
+		}
+	}
+	return of, digits
 }
 
 // SessionOf looks the session of a user up, nil when it is not listed.

@@ -131,3 +131,24 @@ func TestIDsMeanSomethingWithinOneProviderAndNamespace(t *testing.T) {
 		}
 	}
 }
+
+// TestASandboxThatAnAgentSDKNamed is no explicit id: it is of the session that begins with its digits, where only one does.
+func TestASandboxThatAnAgentSDKNamed(t *testing.T) {
+	for _, c := range []struct {
+		sessions []string
+		begin    int
+		named    string
+	}{
+		{[]string{"e0000000-0001-4000-8000-000000000001", "e0000000-0001-4000-8000-000000000002"}, 2, ""},
+		{[]string{"e0000000-0001-4000-8000-000000000001", "f0000000-0001-4000-8000-000000000002"}, 1, "e0000000-0001-4000-8000-000000000001"},
+		{[]string{"s1", "s2"}, 0, ""},
+	} {
+		p := SharedStorage{What: StorageSandbox, ID: backend.MustID("agents-e00000000001")}
+		for _, s := range c.sessions {
+			p.Users = append(p.Users, StorageUser{Session: backend.MustID(s)})
+		}
+		if of, digits := p.AgentNamed(); digits != "e00000000001" || len(of) != c.begin || p.NamedSession().Raw() != c.named || ExplicitID(p.ID, backend.ID{}) {
+			t.Errorf("%v: %v begin with %s, named %q", c.sessions, of, digits, p.NamedSession().Raw())
+		}
+	}
+}

@@ -283,7 +283,7 @@ func (s *State) StaleWhy(m *backend.Meta) (why backend.Safe, stale bool) {
 	case h.Status == StatusDown:
 		return backend.Textf("%s is down: %s", backend.Clean(m.Key.Source, 80), h.Error), true
 	case h.Overdue(s.Wall):
-		return backend.Textf("%s has not answered for two intervals", backend.Clean(m.Key.Source, 80)), true
+		return backend.Textf("%s has not been read for two intervals", backend.Clean(m.Key.Source, 80)), true
 	}
 	return backend.Safe{}, false
 }

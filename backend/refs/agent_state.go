@@ -47,7 +47,7 @@ const (
 )
 
 // agentMembers are those of a state that agentState reads.
-var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "labels", "ttl", "pause_on_exit", "exposed_port_public", "exposed_port_url_ttl_s", "timeouts", "exposed_ports", "snapshot", "sandbox_url", "worker_url"}
+var agentMembers = []string{"manifest", "image", "memory", "region", "base_env_vars", "base_envs", "envs", "env", "labels", "ttl", "pause_on_exit", "exposed_port_public", "exposed_port_url_ttl_s", "timeouts", "exposed_ports", "snapshot", "sandbox_url", "worker_url"}
 
 // agentState reads the session state of an agent SDK. An error names the member that makes it invalid for the SDK too.
 func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, error) {
@@ -131,8 +131,10 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	stable.Sort(x.Labels, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	x.Env = d.variables(n)
 	if manifest, _ := find(n, "/manifest/entries"); kind == "blaxel" {
-		x.Drives = d.drives(manifest, x.Root.String(), x.Root.String(), 1)
-		stable.Sort(x.Drives, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+		d.mounts(x, manifest, x.Root.String(), 1)
+		for _, all := range [][]backend.Safe{x.Drives, x.OtherMounts} {
+			stable.Sort(all, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
+		}
 	}
 	if of.timeouts {
 		var err error
@@ -143,30 +145,36 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	return x, nil
 }
 
-// drives are where the entries of a manifest have drives of Blaxel: at the path of their mount, else as the entry.
-func (d *decoder) drives(entries wire.Node, root, dir string, depth int) (out []backend.Safe) {
+// mounts takes where the entries of a manifest have drives of Blaxel, at the path of their mount, else as the entry; and where they have
+// other mounts, with the kind of each.
+func (d *decoder) mounts(x *backend.AgentState, entries wire.Node, dir string, depth int) {
 	if depth > maxEntryDepth {
-		return nil
+		return
 	}
 	for name, e := range entries.Members() {
 		at := path.Join(dir, string(name))
-		switch kind, _ := e.Get("type").Text(); kind {
-		case "dir":
-			out = append(out, d.drives(e.Get("children"), root, at, depth+1)...)
-		case "blaxel_drive_mount":
-			for _, key := range []string{"mount_path", "drive_mount_path"} { // the last one wins
-				if text, _ := e.Get(key).Text(); path.IsAbs(text) {
-					at = path.Clean(text)
-				} else if text != "" {
-					at = path.Join(root, text)
-				}
-			}
-			if len(out) < maxDrives {
-				out = append(out, d.s.deps.Cleaner.Clean(at, nameRunes))
+		kind, _ := e.Get("type").Text()
+		if kind == "dir" {
+			d.mounts(x, e.Get("children"), at, depth+1)
+			continue
+		}
+		if !strings.HasSuffix(kind, "_mount") || len(x.Drives)+len(x.OtherMounts) >= maxDrives {
+			continue
+		}
+		for _, key := range []string{"mount_path", "drive_mount_path"} { // the last one wins
+			if text, _ := e.Get(key).Text(); path.IsAbs(text) {
+				at = path.Clean(text)
+			} else if text != "" {
+				at = path.Join(x.Root.String(), text)
 			}
 		}
+		where := d.s.deps.Cleaner.Clean(at, nameRunes)
+		if kind == "blaxel_drive_mount" {
+			x.Drives = append(x.Drives, where)
+		} else {
+			x.OtherMounts = append(x.OtherMounts, backend.Textf("%s (%s)", where, d.s.deps.Cleaner.Clean(kind, 60)))
+		}
 	}
-	return out
 }
 
 // variables are the names of the environment variables of a state. One of the manifest wins over one of the options.
@@ -184,7 +192,9 @@ func (d *decoder) variables(n wire.Node) []backend.AgentVariable {
 		manifest = inner
 	}
 	take(manifest, "manifest")
-	take(n.Get("base_env_vars"), "base")
+	for _, key := range []string{"base_env_vars", "base_envs", "envs", "env"} { // each kind of sandbox has one of them
+		take(n.Get(key), "base")
+	}
 	var out []backend.AgentVariable
 	for name, origin := range origins {
 		out = append(out, backend.AgentVariable{Name: d.s.deps.Cleaner.Clean(name, 80), Origin: origin})

@@ -107,6 +107,19 @@ func TestAllFactsOfASessionState(t *testing.T) {
 	}
 }
 
+// TestEnvironmentOfOtherKinds: each kind of sandbox keeps its variables under a key of its own; their values are never drawn.
+func TestEnvironmentOfOtherKinds(t *testing.T) {
+	f := agentSource(t)
+	f.put(t, "x.json", `{`+agentSession+`,"type":"e2b","sandbox_id":"b1","base_envs":{"TOK":"v-one","DB":"v-two"},"envs":{"X":"v-three"},"manifest":{"environment":{"value":{"DB":"v-four"}}}}`)
+	r := f.poll(t)
+	if len(r.Refs) != 1 || fmt.Sprint(r.Refs[0].Agent.Env) != "[{DB manifest} {TOK base} {X base}]" {
+		t.Fatalf("%+v; %s", r.Refs, problems(r))
+	}
+	if all := fmt.Sprintf("%+v", *r.Refs[0]) + r.Refs[0].Raw.String(); strings.Contains(all, "v-") || len(r.Refs[0].Extra) != 1 { // its session_id
+		t.Errorf("a value is drawn, or a name twice: %s", all)
+	}
+}
+
 // TestDrivesOfASessionState: where the manifest has drives of Blaxel, by the path that wins; buckets are no drives.
 func TestDrivesOfASessionState(t *testing.T) {
 	f := agentSource(t)
@@ -119,6 +132,9 @@ func TestDrivesOfASessionState(t *testing.T) {
 	}
 	if got := backend.Join(r.Refs[0].Agent.Drives, " ").String(); got != "/data /srv/in /srv/models" {
 		t.Errorf("drives %s", got)
+	}
+	if got := backend.Join(r.Refs[0].Agent.OtherMounts, " ").String(); got != "/srv/bucket (s3_mount)" {
+		t.Errorf("other mounts %s", got)
 	}
 }
 

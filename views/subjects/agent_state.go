@@ -66,6 +66,7 @@ func (w *writer) savedState(b *backend.Sandbox) {
 	w.Head("Saved state of its session")
 	w.text("origin", r.Origin)
 	w.at("saved", r.SavedAt, "")
+	w.alsoNamedBy(b, r)
 	w.compared(w.f.State.MatchOf(r))
 	w.kept(r.Agent)
 	w.portsOf(r.Agent)
@@ -73,6 +74,23 @@ func (w *writer) savedState(b *backend.Sandbox) {
 	w.pauses(r.Agent)
 	w.timeouts(r.Agent)
 	w.terminals(b)
+}
+
+// alsoNamedBy writes which other saved states name a sandbox: two sessions of which each takes it for its own.
+func (w *writer) alsoNamedBy(b *backend.Sandbox, shown *backend.Ref) {
+	n := 0
+	for r := range w.f.State.Refs.All() {
+		if r.Agent == nil || r.Key == shown.Key || r.Session == shown.Session || w.f.State.SandboxNamed(r.Sandbox, r.Provider) != b {
+			continue
+		}
+		if n++; n <= 3 {
+			w.to(r.Key)
+			w.Field(label(n, "also named by"), kit.Span{Tone: theme.Warn, Text: r.Origin.String()}, dim("  the saved state of session "+r.Session.Safe().String()))
+		}
+	}
+	if n > 3 {
+		w.Field("", dim(backend.Counted(n-3, "more state", "more states")))
+	}
 }
 
 // terminals writes what the agent needs to open a terminal, and what of it is there.
@@ -165,6 +183,9 @@ func (w *writer) kept(x *backend.AgentState) {
 func (w *writer) drivesOf(x *backend.AgentState) {
 	for i, d := range x.Drives {
 		w.Field(label(i+1, "drives"), normal(d.String()))
+	}
+	for i, m := range x.OtherMounts {
+		w.Field(label(i+1, "other mounts"), normal(m.String()), dim("  whether it is mounted is not known: no probe looks for it"))
 	}
 }
 

@@ -51,6 +51,10 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 			PauseOnExit: backend.Known(true), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
 			Timeouts: []backend.AgentTimeout{{Name: safe("exec_timeout_s"), Seconds: 900, Default: 300, Saved: true}, {Name: safe("fast_op_s"), Seconds: 30, Default: 30}}}}
 	ref.Agent.Drives = []backend.Safe{safe("/data"), safe("/srv")}
+	ref.Agent.OtherMounts = []backend.Safe{safe("/bkt (s3_mount)")}
+	other := *ref
+	other.Key.Parent, other.Session, other.SavedAt, other.Origin = backend.MustID("s2"), backend.MustID("s2"), backend.Known(noon.Add(-90*time.Minute)), safe("state-s2.json")
+	other.Agent = &backend.AgentState{Root: safe("/workspace")}
 	preview := func(name, address string, port int) backend.Preview {
 		return backend.Preview{Name: safe(name), Port: backend.Known(port), Public: backend.Known(false), URL: safe(address), Control: port == 443}
 	}
@@ -64,7 +68,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	box = box.WithObserved([]backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, At: noon,
 		Inside: &backend.Inside{At: noon, Root: safe("/workspace"), Answered: true, Mounts: []backend.Safe{safe("/srv")}, Owners: []backend.Safe{safe("node"), safe("root")}}}})
 	st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}}, {Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}},
-		{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: noon, Refs: []*backend.Ref{ref}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}},
+		{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: noon, Refs: []*backend.Ref{ref, &other}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}},
 		{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Sandboxes: []*backend.Sandbox{box}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}},
 		{Source: "log", Config: &backend.SourceConfig{Kind: "logs", Interval: time.Minute}}, {Source: "log", Reading: &backend.Reading{Source: "log", Kind: "logs", At: noon, Counts: []backend.Count{
 			{Series: backend.Series{Source: "log", Name: backend.MetricSDKExec, Session: backend.MustID("s1")}, At: noon.Add(-time.Minute), N: 2, Sample: safe("ExecTimeoutError: sh: permission denied")},
@@ -78,7 +82,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		"terminals need address: missing the saved state does not name it", "WebSocket library: cannot tell", "Commands do not need them",
 		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",
 		"exposed ports 3000", "pause on exit yes", "exec_timeout_s 900 s changed: the default is 300 s", "fast_op_s 30 s the default",
-		"mine port 4000 was public, ended 1m ago, at 11:59:00Z", "token old, ended 1h ago, at 11:00:00Z token new, until 13:00:00Z",
+		"also named by state-s2.json the saved state of session s2", "other mounts /bkt (s3_mount) whether it is mounted is not known: no probe looks for it", "mine port 4000 was public, ended 1m ago, at 11:59:00Z", "token old, ended 1h ago, at 11:00:00Z token new, until 13:00:00Z",
 		"removed at 13:00:00Z by its policy of 2h without use, if nothing uses it before limits its ttl of x from creation has no end that is understood",
 		"of the agent's SDK, by its name; port 3000 is declared by the saved state", "https://a.preview.bl.run/app TLS, port 443; the agent's SDK drops the path",
 		"port 4000 is not among the exposed ports of the saved state", "http://b.preview.bl.run:8081 without TLS, port 8081", "a credential: its address opens the sandbox's own API https://c.preview.bl.run TLS, port 443"} {

@@ -121,15 +121,18 @@ func WhyShared(p *fleet.SharedStorage, st *fleet.State, now time.Time) []backend
 		}
 		why = append(why, all)
 	}
+	of, digits := p.AgentNamed()
 	switch named := p.NamedSession(); {
 	case p.What == fleet.StorageScratch:
 		why = append(why, backend.Text("the directory is mounted writable into several sandboxes"))
 	case len(p.Users) == 1 && p.What == fleet.StorageNamespace:
 		why = append(why, backend.Text("explicit namespace: every session of that declaration would use it"))
-	case len(p.Users) == 1:
+	case len(p.Users) == 1 && digits == "":
 		why = append(why, backend.Text("explicit id: every session of that declaration would use it"))
 	case p.Sessions() < 2:
 		why = append(why, backend.Text("workspaces of one session share it"))
+	case digits != "" && len(of) != 1:
+		why = append(why, backend.Textf("an agent SDK names a sandbox after its session, and %d of these begin with its digits", len(of)))
 	case named.IsZero() && !fleet.ExplicitID(p.ID, backend.ID{}):
 	case named.IsZero():
 		why = append(why, backend.Text("explicit id: every session of that declaration uses it"))
