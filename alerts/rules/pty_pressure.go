@@ -78,7 +78,8 @@ func (r *ptyPressure) JudgeSeries(env *alerts.Env, key backend.Key, series []bac
 			}
 		}
 	}
-	if n.Count < r.warn || ptyOver(env, key, &n) {
+	home, keep := homeOf(env, series[0], n.Home)
+	if n.Home = keep; n.Count < r.warn || ptyOver(env, backend.Key{Kind: key.Kind, Source: home, ID: key.ID}) {
 		v := alerts.Verdict{Outcome: alerts.False}
 		if !n.At.IsZero() {
 			v.Note = alerts.NoteOf(&ptyNote{At: n.At, Over: n.At})
@@ -101,7 +102,7 @@ func (r *ptyPressure) JudgeSeries(env *alerts.Env, key backend.Key, series []bac
 	}
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Fingerprint: alerts.Fingerprint("pty pressure"), Confirmed: env.Ours(n.At), Recheck: env.Now.Add(30 * time.Second),
 		Cause: backend.Text("its agent has nearly as many terminals open as the SDK keeps"), Bounds: alerts.Bounds{Earliest: env.Ours(n.Early), Latest: env.Ours(n.Since)}}
-	v.Source, n.Home = homeOf(env, series[0], n.Home)
+	v.Source = home
 	who := backend.Safe{}
 	if key.Kind == backend.KindSession {
 		v.Session = key.ID
@@ -171,13 +172,12 @@ func leadingNumber(text string) int {
 	return n
 }
 
-// ptyOver reports whether something tells that the session ended since the newest line: its list, or its sandbox, in which the terminals
-// were.
-func ptyOver(env *alerts.Env, key backend.Key, n *ptyNote) bool {
-	if key.Kind != backend.KindSession {
+// ptyOver reports whether something tells that the session ended since the newest line: the source that lists it, whose the key is, or its
+// sandbox, in which the terminals were.
+func ptyOver(env *alerts.Env, k backend.Key) bool {
+	if k.Kind != backend.KindSession {
 		return false
 	}
-	k := backend.Key{Kind: backend.KindSession, Source: cmp.Or(n.Home, key.Source), ID: key.ID}
 	if s := env.State.Session(k); s != nil {
 		return !s.Stale && !alerts.Runs(s)
 	}
@@ -185,7 +185,7 @@ func ptyOver(env *alerts.Env, key backend.Key, n *ptyNote) bool {
 		return true
 	}
 	for ref := range env.State.Refs.All() {
-		if ref.Agent == nil || ref.Session != key.ID {
+		if ref.Agent == nil || ref.Session != k.ID {
 			continue
 		}
 		m := env.State.MatchOf(ref)

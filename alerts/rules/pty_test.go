@@ -189,3 +189,14 @@ func TestPTYGapRestartCold(t *testing.T) {
 		t.Errorf("began %s", a.Bounds.Latest)
 	}
 }
+
+// TestTerminalsOfASessionThatEndedAreNoPressure: also where the console starts after its end, and what the list says is read first.
+func TestTerminalsOfASessionThatEndedAreNoPressure(t *testing.T) {
+	s := begin(t, ptyRule)
+	s.source("app", backend.InputEvictionLogs)
+	s.session("a", func(x *backend.Session) {
+		x.ListedRunning, x.Status, x.Answer = backend.Known(false), backend.Text("completed"), backend.AnswerIdle
+	})
+	s.lines(backend.MetricPTYCount, "a", 1, "64 active")
+	s.look().quiet(ptyRule)
+}

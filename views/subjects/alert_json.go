@@ -2,6 +2,9 @@ package subjects
 
 import (
 	"cmp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -37,6 +40,53 @@ type AlertJSON struct {
 	Direction   *DirectionJSON `json:"direction,omitempty"`
 
 	Joined []string `json:"-"` // ids of the alerts that were joined with it
+	Milder Milder   `json:"-"` // its subjects that are less severe than it
+}
+
+// Milder counts subjects by a severity.
+type Milder struct{ Info, Warning int }
+
+// With adds another count.
+func (m Milder) With(o Milder) Milder { return Milder{m.Info + o.Info, m.Warning + o.Warning} }
+
+// Text is the count in words; empty: there are none.
+func (m Milder) Text() string {
+	var out []string
+	if m.Warning > 0 {
+		out = append(out, strconv.Itoa(m.Warning)+" of them "+string(alerts.SeverityWarning))
+	}
+	if m.Info > 0 {
+		out = append(out, strconv.Itoa(m.Info)+" of them "+string(alerts.SeverityInfo))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Beside gives two entries about one cause the severity of the worse. The subjects of the other keep theirs.
+func (a AlertJSON) Beside(b AlertJSON) (x, y AlertJSON) {
+	if a.Severity.Rank() >= b.Severity.Rank() {
+		return a, b.milderThan(a.Severity)
+	}
+	return a.milderThan(b.Severity), b
+}
+
+func (a AlertJSON) milderThan(worse alerts.Severity) AlertJSON {
+	if a.Severity == worse {
+		return a
+	}
+	own := a.SubjectCount - a.Milder.Info - a.Milder.Warning
+	switch a.Severity {
+	case alerts.SeverityInfo:
+		a.Milder.Info += own
+	case alerts.SeverityWarning:
+		a.Milder.Warning += own
+	case alerts.SeverityCritical:
+	}
+	a.Subjects = slices.Clone(a.Subjects)
+	for i := range a.Subjects {
+		a.Subjects[i].Severity = cmp.Or(a.Subjects[i].Severity, a.Severity)
+	}
+	a.Severity = worse
+	return a
 }
 
 // VariantsJSON are the subjects by the values in their errors that differ.
@@ -86,6 +136,8 @@ type SubjectJSON struct {
 	ID    backend.ID        `json:"id"` // raw; what acts on a terminal is escaped
 	State alerts.AlertState `json:"state"`
 	Since views.Time        `json:"since"`
+	// Severity is left out where it is that of the alert.
+	Severity alerts.Severity `json:"severity,omitempty"`
 
 	key backend.Key
 }

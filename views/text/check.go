@@ -98,14 +98,12 @@ func join(a, b subjects.AlertJSON) subjects.AlertJSON {
 	if subjects.StateOrder(b.State) < subjects.StateOrder(a.State) {
 		lead, other = b, a
 	}
-	if other.Severity.Rank() > lead.Severity.Rank() {
-		lead.Severity = other.Severity
-	}
+	lead, other = lead.Beside(other)
 	if other.InhibitedBy == "" {
 		lead.InhibitedBy = "" // what is only in part explained stands by itself
 	}
 	lead.Joined = append(slices.Concat(lead.Joined, other.Joined), other.ID)
-	lead.SubjectCount += other.SubjectCount
+	lead.SubjectCount, lead.Milder = lead.SubjectCount+other.SubjectCount, lead.Milder.With(other.Milder)
 	lead.Variants = nil // each of the two counts its own subjects
 	lead.Subjects = append(slices.Clone(lead.Subjects), other.Subjects...)
 	lead.Evidence = append(slices.Clone(lead.Evidence), other.Evidence...)

@@ -354,3 +354,33 @@ func TestSourcesThatDeliverNothing(t *testing.T) {
 		t.Errorf("exit code %d, %v, %s", doc.ExitCode, err, out.String())
 	}
 }
+
+// TestCheckCountsWhatIsLessSevere: alerts of one cause have one entry, which has the severity of the worst and counts those that are less.
+func TestCheckCountsWhatIsLessSevere(t *testing.T) {
+	part := func(id string, severity alerts.Severity, n int) *alerts.Alert {
+		a := alert("pty-pressure", alerts.StateFiring, severity)
+		a.ID, a.SubjectCount, a.Subjects = id, n, nil
+		for i := range n {
+			a.Subjects = append(a.Subjects, alerts.Subject{Key: backend.Key{Kind: backend.KindSession, Source: "a", ID: backend.MustID(fmt.Sprint(id, i))}, State: alerts.StateFiring})
+		}
+		return a
+	}
+	for name, list := range map[string][]*alerts.Alert{
+		"the worst first": {part("warn", alerts.SeverityWarning, 2), part("note", alerts.SeverityInfo, 1)},
+		"the worst last":  {part("note", alerts.SeverityInfo, 1), part("warn", alerts.SeverityWarning, 2)},
+	} {
+		var out bytes.Buffer
+		doc := text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{Alerts: list}, noon)
+		if err := text.WriteCheck(&out, doc, text.TableOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if want := ", 3 sessions (1 of them info), "; !strings.Contains(out.String(), want) || len(doc.Alerts) != 1 || doc.Alerts[0].Severity != alerts.SeverityWarning {
+			t.Errorf("%s: %q is missing in\n%s", name, want, out.String())
+		}
+		for _, x := range doc.Alerts[0].Subjects {
+			if want := map[bool]alerts.Severity{true: alerts.SeverityInfo}[strings.HasPrefix(x.ID.Raw(), "note")]; x.Severity != want {
+				t.Errorf("%s: %s is %q", name, x.ID.Raw(), x.Severity)
+			}
+		}
+	}
+}

@@ -342,6 +342,9 @@ func writeHead(b *strings.Builder, a subjects.AlertJSON, now time.Time, about st
 		fmt.Fprintf(b, " for %s", backend.Age(held))
 	}
 	fmt.Fprintf(b, ", %s", about)
+	if milder := a.Milder.Text(); milder != "" {
+		fmt.Fprintf(b, " (%s)", milder)
+	}
 	if a.Runbook != nil {
 		fmt.Fprintf(b, ", runbook %s", *a.Runbook)
 	}
