@@ -306,6 +306,9 @@ const (
 	MetricNamed             Metric = "session-named"   // log lines that name the session: it is known to run
 )
 
+// TerminalEnded is how the sample of a line begins that tells of a terminal whose end gives no exit code.
+const TerminalEnded = "a terminal ended without an exit code"
+
 // NoWebSocketLibrary is how the sample of a line is told that says that an agent lacks the library for terminals.
 const NoWebSocketLibrary = "the WebSocket library aiohttp is missing"
 

@@ -124,6 +124,9 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 	case backend.MetricHydrateFailed:
 		return backend.Text("its SDK does not try again")
 	case backend.MetricSDKNotice:
+		if has(backend.TerminalEnded) {
+			return backend.Text("its result is not known; the agent takes a missing exit code for 0")
+		}
 		return backend.Text("by itself it is no trouble: the SDK goes on")
 	case backend.MetricPackageMissing:
 		return backend.Text("it cannot use its sandboxes until that is installed and it is started again")

@@ -23,6 +23,7 @@ func TestAnArchiveThatFailedIsOfItsKind(t *testing.T) {
 		{"tar could not restore", "tar: Unexpected EOF", 0, 1, []string{write + `{"path":"/workspace","reason":"tar_extract_failed","output":"tar: Unexpected EOF"}}}`}},
 		{"an unsafe archive", "absolute path", 0, 1, []string{write + `{"path":"/workspace","reason":"unsafe_or_invalid_tar","member":"/etc/x","detail":"absolute path"}}}`}},
 		{"a file of the workspace", "", 0, 0, []string{read + `{"path":"/workspace/a.txt"}}}`, write + `{"path":"/workspace/d","reason":"mkdir_failed"}}}`}},
+		{"mounts that were not detached or attached", "", 0, 0, []string{read + `{"path":"/workspace","reason":"unmount_failed"}}}`, read + `{"path":"/workspace","reason":"remount_failed"}}}`}},
 		{"a chained traceback", "tar: ./a: Cannot open", 1, 0, []string{
 			`2026-01-01T11:59:50Z ERROR agents.sandbox stop failed session_id=s1 {'path': '/workspace', 'reason': 'tar_failed', 'output': 'tar: ./a: Cannot open'}`,
 			"Traceback (most recent call last):", `  File "blaxel/sandbox.py", line 700, in persist_workspace`,
@@ -138,5 +139,25 @@ func TestTheSampleOfASnapshotTellsItsPhase(t *testing.T) {
 	_, r := lines(t, nil, `{"version":1,"session_id":"s1","seq":9,"op":"persist_workspace","phase":"finish","ok":true}`)
 	if n := total(r.Counts, backend.MetricPersistDone, "s1"); n != 1 {
 		t.Errorf("%v saves went well", n)
+	}
+}
+
+// TestATerminalThatEndedWithoutAResult: neither an exit code nor a process; the tokens say that its output was cut.
+func TestATerminalThatEndedWithoutAResult(t *testing.T) {
+	const head = `{"level":"info","message":"exec_command result","session_id":"s1",`
+	const cut = backend.TerminalEnded + ", output cut: it had 9000 tokens"
+	for line, want := range map[string]string{
+		head + `"exit_code": null, "process_id": null, "original_token_count": 9000}`:                                                           cut,
+		head + `"update":{"process_id":null,"exit_code":null,"original_token_count":9000}}`:                                                     cut,
+		head + `"update":{"exit_code":null,"original_token_count":null}}`:                                                                       backend.TerminalEnded,
+		`2026-01-01T11:59:50Z INFO agents PtyExecUpdate(process_id=None, output=b'x', exit_code=None, original_token_count=9000) session_id=s1`: cut,
+		head + `"exit_code": 0, "process_id": null, "original_token_count": 9000}`:                                                              "",
+		head + `"exit_code": null, "process_id": 1001, "original_token_count": 9000}`:                                                           "",
+		head + `"output":"{\"exit_code\": null, \"original_token_count\": 9000}"}`:                                                              "",
+	} {
+		_, r := lines(t, nil, line)
+		if got := sampleOf(r, backend.MetricSDKNotice, "s1"); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
 	}
 }

@@ -132,8 +132,8 @@ func snapshots() []pattern {
 		event(ClassHydrateFailed, "hydrate-workspace", "hydrate_workspace", "workspace_archive_write_error", restored),
 		failure(ClassHydrateFailed, "mount-failed", "mount command failed", mounted,
 			`{"level":"error","message":"mount command failed: s3fs: unable to access MOUNTPOINT"}`),
-		failure(ClassHydrateFailed, "mount-failed-code", "mount_failed", mounted,
-			`{"level":"error","message":"start failed","error":{"code":"mount_failed"}}`),
+		mountCode(failure(ClassHydrateFailed, "mount-failed-code", "mount_failed", mounted,
+			`{"level":"error","message":"start failed","error":{"code":"mount_failed"}}`)),
 		// Mounts are detached while a workspace is saved or brought back, and attached again. The context of the error
 		// says where that failed.
 		inQuotes(failure(ClassHydrateFailed, "remount-failed", markRemount, mounted,
@@ -164,6 +164,13 @@ func previewFailures() (out []pattern) {
 		})
 	}
 	return out
+}
+
+// mountCode is a pattern that is no part of a longer code, such as unmount_failed.
+func mountCode(p pattern) pattern {
+	p.also = regexp.MustCompile(`\bmount_failed\b`)
+	p.misses = append(slices.Clone(p.misses), `{"level":"error","message":"persist failed: unmount_failed"}`, `ERROR agents.sandbox persist failed {'path': '/workspace', 'reason': 'remount_failed'}`)
+	return p
 }
 
 // inQuotes is a pattern whose text stands in quotes by its nature.

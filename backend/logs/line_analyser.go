@@ -179,6 +179,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	}
 	a.memory(data, k, at)
 	a.believes(&r, data, at)
+	a.terminalEnded(data, k, at)
 	f := a.pats.find(&r)
 	p1 := f.pattern
 	if p1 == nil || p1.class != ClassHub {
