@@ -85,6 +85,22 @@ func TestAProbeThatCannotTellIsNotAdvisedAgain(t *testing.T) {
 	}
 }
 
+// TestWhatALostControlServerHides: a probe that found it looked at nothing else, and another one would not either.
+func TestWhatALostControlServerHides(t *testing.T) {
+	t.Parallel()
+	b := workersBox(nil, backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailServerDir, At: now, What: backend.Text("the working directory of its control server was removed")})
+	w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StateFiring, "not reported, but the working directory of its control server is missing")}
+	d := w.diagnose("contradiction", b.Key)
+	if !d.is("server-dir") || d.Mark("frozen") != RuledOut {
+		t.Errorf("%+v", d.Checks)
+	}
+	for _, k := range d.Checks {
+		if k.Mark == CannotTell && k.Name != "many" && k.WouldTell.String() != string(commandsTell) {
+			t.Errorf("%s would tell: %s", k.Question, k.WouldTell)
+		}
+	}
+}
+
 // TestAFileCallNamesTheControlServersDirectory: the page answers by its own criterion, with the line, and as its alert does.
 func TestAFileCallNamesTheControlServersDirectory(t *testing.T) {
 	t.Parallel()

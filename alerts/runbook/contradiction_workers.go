@@ -97,6 +97,7 @@ func (s *subjectView) exclude(told []Check) {
 		}
 	}
 	changed, entered, file := s.changedAt(), s.entered(), s.saysFile()
+	gone := slices.ContainsFunc(told, func(c Check) bool { return c.Name == "server-dir" && c.Mark == Confirmed && c.of != nil })
 	for i := range told {
 		c := &told[i]
 		switch {
@@ -109,6 +110,11 @@ func (s *subjectView) exclude(told []Check) {
 			} else if s.plainRan() {
 				c.WouldTell = backend.Text(imageTells)
 			}
+		case gone && c.Mark == CannotTell && c.Name == "frozen":
+			c.Mark, c.Fact, c.WouldTell = RuledOut, backend.Text("it answered a probe, with errors"), backend.Safe{}
+			c.Source, c.At = told[0].Source, told[0].At
+		case gone && c.Mark == CannotTell:
+			c.Fact, c.WouldTell = backend.Text("no command that would look at it begins"), backend.Text(commandsTell)
 		case entered != nil && c.Mark == CannotTell && slices.Contains([]string{"dangling", "missing", "occupied", "frozen"}, c.Name):
 			c.Mark, c.Fact, c.WouldTell = RuledOut, backend.Text("a new session of a probe began in /workspace"), backend.Safe{}
 			c.Source, c.At = entered.Key.Source, execAt(entered)

@@ -59,6 +59,7 @@ var effects = [...]struct{ phrase, effect string }{
 	{"but its container ", "nothing runs in %s"}, {"but it is gone", "nothing runs in %s"}, {"exec fails", "commands in %s fail"},
 	{"a command in it was refused", "commands in %s fail"}, {"main process is frozen", "the main process of %s does nothing; commands there may hang"},
 	{"control server answers nothing", "the control server of %s answers nothing; commands there may hang"},
+	{"control server is missing", "plain commands in %s fail"},
 	{"no command in it ended", "commands in %s do not end or do not begin"},
 	{"its mount is gone", "the working directory of %s has none of the files of its mount"},
 	{"its working directory", "commands in the working directory of %s fail"}, {"directory mounted there", "commands in the working directory of %s fail"},

@@ -48,3 +48,11 @@ func TestWhatAnAgentsLogSaysIsObserved(t *testing.T) {
 		}
 	}
 }
+
+// TestALostControlServerFailsPlainCommands, which is all that a probe that found it shows of a sandbox that no platform lists.
+func TestALostControlServerFailsPlainCommands(t *testing.T) {
+	t.Parallel()
+	if effect := brokenBy("not reported, but the working directory of its control server is missing", "1 sandbox"); effect != "plain commands in 1 sandbox fail" {
+		t.Error(effect)
+	}
+}
