@@ -127,6 +127,6 @@ const program = "sandglass "
 
 // commands are the commands of the program that look at a configuration or a state directory.
 func commands() []string {
-	return []string{"ack", "audit", "bundle", "check", "clean", "config", "destroy", "do", "doctor", "get", "logs", "note", "pause", "probe", "prove", "refs", "repair",
+	return []string{"ack", "audit", "bundle", "check", "clean", "config", "destroy", "diff", "do", "doctor", "get", "logs", "note", "pause", "probe", "prove", "refs", "repair",
 		"replace", "rescue", "reset", "restart", "resume", "rules", "runbook", "shell", "silence", "start", "stop", "wake", "why"}
 }

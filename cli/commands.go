@@ -85,7 +85,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	p.permitFlags(root, &s)
 	root.PersistentPreRunE = noEmpty
-	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.logsCommand(&s), p.runbookCommand(&s), p.refsCommand(&s), p.rulesCommand(&s))
+	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.diffCommand(&s), p.logsCommand(&s), p.runbookCommand(&s), p.refsCommand(&s), p.rulesCommand(&s))
 	group(root, "say", "Say something about it:", p.ackCommand(&s), p.silenceCommand(&s), p.noteCommand(&s))
 	group(root, "act", "Do something about it; each prints a plan first:", p.actingCommands(&s)...)
 	group(root, "prove", "What was done, and evidence:", p.doctorCommand(&s), p.auditCommand(&s), p.bundleCommand(&s))

@@ -14,6 +14,7 @@ var examples = map[string][]string{
 	"get":                   {"get", "get workspaces --filter 'state=failed attempt>10m' --sort-by attempt", "get sandbox -o wide", "get alerts -o yaml", "get ws --watch"},
 	"logs":                  {"logs web-1", "logs s-42 --follow --grep error", "logs 80a6bab9d4 --since 10m --tail 200"},
 	"why":                   {"why s-42/repo", "why 71b505 -o json", "why s-42 --kind session --exit-code"},
+	"diff":                  {"diff", "diff s-42/repo --observe 2m"},
 	"runbook":               {"runbook", "runbook 2", "runbook 2 --subject s-42/repo", "runbook 7 --config prod-eu.toml"},
 	"refs":                  {"refs check --reads 2..4"},
 	"refs check":            {"refs check --reads 2..4", "refs check --reads 3 -o json"},

@@ -101,6 +101,9 @@ func (t *stagingTable[T, P]) merge(r *backend.Reading, s *store) {
 			}
 			delete(t.gone, m.Key)
 			s.changed = append(s.changed, m.Key)
+			if old != nil && t.table.Len() <= MostEarlier {
+				s.replaced = append(s.replaced, EarlierReading{old, r.At})
+			}
 			if t.swapped != nil {
 				t.swapped(old, e)
 			}

@@ -30,6 +30,7 @@ type State struct {
 	Windows       Windows
 	Day           Day
 	MemoryHistory MemoryHistory
+	Earlier       *Earlier // nil: none is known
 
 	// Delta is what this State changed against the one numbered one less.
 	Delta Delta

@@ -30,6 +30,7 @@ type store struct {
 	daySeries      *daySeries
 	day            Day
 	memoryHistory  MemoryHistory
+	earlier        *Earlier
 
 	sessions  *stagingTable[backend.Session, *backend.Session] // one of kinds
 	held      map[backend.Key]heldEntity
@@ -40,6 +41,7 @@ type store struct {
 
 	changed  []backend.Key
 	gone     []Departure
+	replaced []EarlierReading
 	series   []backend.Series
 	statuses []statusChange // of the reading that is applied
 	events   []backend.Event
@@ -54,6 +56,7 @@ type confirmation struct {
 func newStore(longest time.Duration) *store {
 	s := &store{
 		longest:        longest,
+		earlier:        &Earlier{},
 		confirmed:      map[confirmation]time.Time{},
 		versionTracker: newVersionTracker(),
 		placeIndex:     newPlaceIndex(),
@@ -213,6 +216,7 @@ func (s *store) dropParts(source string, at time.Time) {
 // build publishes the next State.
 func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth) *State {
 	s.number++
+	s.earlier = s.earlier.with(s.replaced, s.gone)
 	touched := slices.Clone(s.changed)
 	for _, d := range s.gone {
 		touched = append(touched, d.Key)
@@ -221,7 +225,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	s.observeVersions(touched, wall)
 	s.updateDay(touched, wall, health)
 	st := &State{
-		Number: s.number, Wall: wall, Mono: mono, LongestOperation: s.longest, Reach: s.reach, Sources: health,
+		Number: s.number, Wall: wall, Mono: mono, LongestOperation: s.longest, Reach: s.reach, Sources: health, Earlier: s.earlier,
 		Delta: Delta{Changed: unique(s.changed), Gone: s.gone, Series: s.series}, Events: s.events,
 	}
 	named := s.agents == nil
@@ -253,7 +257,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	}
 	s.log = s.log.with(st.Delta, s.number)
 	st.history = s.log
-	s.changed, s.gone, s.series, s.events = nil, nil, nil, nil
+	s.changed, s.gone, s.replaced, s.series, s.events = nil, nil, nil, nil, nil
 	return st
 }
 

@@ -3,6 +3,7 @@ package subjects
 import (
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/internal/stable"
@@ -28,6 +29,12 @@ const DiffersTitle = "what differs from 30 minutes before"
 func Differs(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 	w := &writer{Doc: &kit.Doc{}, f: f}
 	then := f.Now.Add(-DiffersSpan)
+	for _, a := range f.Board.Alerts {
+		if views.AlertKey(a) == key {
+			w.alertDiffers(a, then)
+			return w.Doc, w.links
+		}
+	}
 	if key != (backend.Key{}) {
 		w.differsOf(key, then)
 		return w.Doc, w.links
@@ -153,7 +160,11 @@ func (w *writer) changedOf(k *backend.SubjectKind, then time.Time) {
 		return
 	}
 	stable.Sort(all, func(a, b difference) int { return b.at.Compare(a.at) })
-	w.Head(kit.Count(len(all), k.Name+" differs", k.Plural+" differ"))
+	head := k.Plural
+	if len(all) > 0 {
+		head = kit.Count(len(all), k.Name+" differs", k.Plural+" differ")
+	}
+	w.Head(head)
 	for i, d := range all {
 		if i == mostDiffering {
 			w.Field("", dim("and "+kit.Number(len(all)-i)+" more"))
@@ -167,8 +178,44 @@ func (w *writer) changedOf(k *backend.SubjectKind, then time.Time) {
 	}
 }
 
+// mostSubjectsDiffering is how many subjects of an alert are compared.
+const mostSubjectsDiffering = 4
+
+// alertDiffers compares the subjects of an alert.
+func (w *writer) alertDiffers(a *alerts.Alert, then time.Time) {
+	for i := range a.Subjects {
+		key := a.Subjects[i].Key
+		if i == mostSubjectsDiffering {
+			w.Line(dim("and " + kit.Number(len(a.Subjects)-i) + " more"))
+			break
+		}
+		w.Head(Title(key, w.f))
+		w.statusDiffers(key, then)
+	}
+	if len(a.Subjects) == 0 {
+		w.Line(dim("It names no subject."))
+	}
+	w.changesBetween(backend.Key{Source: a.Source}, then)
+}
+
 // differsOf compares one subject.
 func (w *writer) differsOf(key backend.Key, then time.Time) {
+	w.statusDiffers(key, then)
+	w.Under("Alerts about it that began since", func() {
+		for _, a := range w.f.Board.Alerts {
+			for i := range a.Subjects {
+				if a.About(i, key) && a.Began().After(then) {
+					w.domino(a, false, false)
+					break
+				}
+			}
+		}
+	})
+	w.changesBetween(key, then)
+}
+
+// statusDiffers compares the status and the readings of one subject.
+func (w *writer) statusDiffers(key backend.Key, then time.Time) {
 	e := w.f.State.Entity(key)
 	if e == nil {
 		w.Line(dim("It is not there now, or has no status of its own that could be compared."))
@@ -185,17 +232,12 @@ func (w *writer) differsOf(key backend.Key, then time.Time) {
 		for i := len(m.History) - 1; i >= 0 && m.History[i].At.After(then); i-- {
 			w.Field(Clock(m.History[i].At, w.f.Now), normal(m.History[i].Status.String()))
 		}
+		w.readingsDiffer(e, then)
 	}
-	w.Under("Alerts about it that began since", func() {
-		for _, a := range w.f.Board.Alerts {
-			for i := range a.Subjects {
-				if a.About(i, key) && a.Began().After(then) {
-					w.domino(a, false, false)
-					break
-				}
-			}
-		}
-	})
+}
+
+// changesBetween lists the changes that tell something of a subject's source.
+func (w *writer) changesBetween(key backend.Key, then time.Time) {
 	w.Under("Changes in between", func() {
 		for _, c := range w.f.Board.Changes(then, w.f.Now) {
 			if h := w.f.State.Source(c.Source); h == nil || c.Source == key.Source || h.ReportsOn(key.Source) {

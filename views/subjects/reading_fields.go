@@ -1,0 +1,162 @@
+package subjects
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// mostFieldsDiffering is how many fields of a reading are listed.
+const mostFieldsDiffering = 24
+
+// readingsDiffer compares the newest reading of a subject with the one of half an hour before and with the one before it.
+func (w *writer) readingsDiffer(e backend.Entity, then time.Time) {
+	m := e.EntityMeta()
+	earlier := w.f.State.Earlier.Of(m.Key)
+	if len(earlier) == 0 {
+		rows := w.f.State.Rows(m.Key.Kind).Len()
+		switch spec := m.Key.Kind.Spec(); {
+		case w.f.State.Earlier == nil || rows > fleet.MostEarlier:
+			w.Field("readings", dim("earlier ones are kept of up to "+kit.Count(fleet.MostEarlier, spec.Name, spec.Plural)+"; here are "+kit.Number(rows)))
+		default:
+			w.Field("readings", dim("each since "+Clock(m.FirstSeen, w.f.Now)+" says the same"))
+		}
+		return
+	}
+	last := len(earlier) - 1
+	for _, x := range earlier[:last] {
+		if x.Until.After(then) { // it held 30 minutes before, or is the first one that was read since
+			w.fieldsDiffer(x, e)
+			break
+		}
+	}
+	w.fieldsDiffer(earlier[last], e)
+}
+
+// fieldsDiffer lists the fields in which two readings of one subject differ, under the names of get -o json.
+func (w *writer) fieldsDiffer(x fleet.EarlierReading, now backend.Entity) {
+	fields := w.fieldsThatDiffer(documentOf(x.Entity), documentOf(now))
+	if len(fields) == 0 {
+		fields = w.fieldsThatDiffer(rawOf(x.Entity), rawOf(now))
+	}
+	title := "Differs from the reading of " + Clock(x.Entity.EntityMeta().ReadAt, w.f.Now)
+	w.Under(title, func() {
+		for i, d := range fields {
+			if i == mostFieldsDiffering {
+				w.Line(dim("and " + kit.Number(len(fields)-i) + " more"))
+				break
+			}
+			w.Field("", normal(d.name), dim("  "+d.was+" → "), kit.Span{Tone: theme.Strong, Text: d.now})
+		}
+		if len(fields) == 0 {
+			w.Line(dim("in nothing but when it was read"))
+		}
+	})
+}
+
+// amount is the value of a field as people read it.
+func (w *writer) amount(text string) string {
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return Clock(at, w.f.Now)
+	}
+	return text
+}
+
+// fieldDifference is a field of two readings.
+type fieldDifference struct{ name, was, now string }
+
+// absentField is how a field reads that a reading does not have.
+const absentField = "not told"
+
+func (w *writer) fieldsThatDiffer(was, now map[string]string) (out []fieldDifference) {
+	for name, v := range now {
+		before, told := was[name]
+		if !told {
+			before = absentField
+		}
+		if before, v = w.amount(before), w.amount(v); before != v {
+			out = append(out, fieldDifference{name, before, v})
+		}
+	}
+	for name, v := range was {
+		if _, told := now[name]; !told {
+			out = append(out, fieldDifference{name, w.amount(v), absentField})
+		}
+	}
+	stable.Sort(out, func(a, b fieldDifference) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+// documentOf is an entity as get -o json prints it, by the path of each field, without what the console says of the
+// reading itself and without its log.
+func documentOf(e backend.Entity) map[string]string {
+	text, err := views.JSON(e)
+	if err != nil {
+		return nil
+	}
+	return leaves(text, "key", "rev", "first_seen", "history", "raw", "read_at", "stale", "stale_why", "log_tail")
+}
+
+// rawOf is what the source wrote, where that is a JSON object.
+func rawOf(e backend.Entity) map[string]string { return leaves([]byte(e.EntityMeta().Raw.String())) }
+
+// leaves lists the values of a JSON object by their paths. Elements of a list go by their name where they have one.
+func leaves(text []byte, without ...string) map[string]string {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var all map[string]any
+	if d.Decode(&all) != nil {
+		return nil
+	}
+	for _, name := range without {
+		delete(all, name)
+	}
+	out := map[string]string{}
+	leavesOf("", all, out)
+	return out
+}
+
+func leavesOf(path string, v any, out map[string]string) {
+	under := func(name string, x any) {
+		if path != "" {
+			name = path + "." + name
+		}
+		leavesOf(name, x, out)
+	}
+	switch x := v.(type) {
+	case map[string]any:
+		for name, y := range x {
+			if name != "at" && name != "took" && name != "last_ok" { // when it was read
+				under(name, y)
+			}
+		}
+	case []any:
+		for i, y := range x {
+			under(elementName(i, y), y)
+		}
+	case nil: // not known
+	default:
+		out[path] = backend.Clean(fmt.Sprint(x), 80).String()
+	}
+}
+
+// elementName is what an element of a list goes by: its name, so that one more at the front does not move the others.
+func elementName(i int, v any) string {
+	if x, is := v.(map[string]any); is {
+		for _, field := range []string{"name", "plane", "id", "pid"} {
+			if name, told := x[field]; told {
+				return fmt.Sprint(name)
+			}
+		}
+	}
+	return fmt.Sprint(i + 1)
+}
