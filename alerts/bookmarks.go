@@ -50,3 +50,18 @@ func (svc *Service) Bookmarks() map[string][]backend.Bookmark {
 	}
 	return svc.adopted.memory.bookmarks
 }
+
+// FormerSandboxes are those that a former process read last, before it ended, in no order.
+func (svc *Service) FormerSandboxes() (out []*backend.Sandbox) {
+	svc.mu.Lock()
+	defer svc.mu.Unlock()
+	if svc.adopted == nil || svc.adopted.memory == nil {
+		return nil
+	}
+	for _, p := range svc.adopted.memory.past {
+		if b, is := p.Entity.(*backend.Sandbox); is && p.Left.IsZero() {
+			out = append(out, b)
+		}
+	}
+	return out
+}

@@ -78,6 +78,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, Reach: o.Reach, OnState: s.observe})
 	AddTo(s.Fleet, sources)
 	s.Fleet.Resume(s.Alerts.Bookmarks())
+	s.Fleet.Rejoin(s.Alerts.FormerSandboxes())
 	for k, vs := range s.Alerts.Proved() {
 		s.Fleet.Learn(backend.Proof{Sandbox: k, Verdicts: vs, Kept: true})
 	}

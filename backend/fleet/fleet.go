@@ -44,8 +44,9 @@ type Fleet struct {
 	pollers []*poller
 	folder  *Folder
 	latest  atomic.Pointer[State]
-	wake    chan struct{} // one slot: an Answer waits
-	first   chan struct{} // one slot: the first Answer of a source waits
+	wake    chan struct{}                    // one slot: an Answer waits
+	first   chan struct{}                    // one slot: the first Answer of a source waits
+	joins   map[backend.Key]*backend.Sandbox // of a former process; set before it polls
 
 	mu       sync.Mutex
 	pending  []backend.Answer
@@ -242,6 +243,9 @@ func (f *Fleet) queue(a backend.Answer) {
 
 // submit queues the Answer of a poll and asks for a State.
 func (f *Fleet) submit(a backend.Answer) {
+	if a.Reading != nil {
+		f.rejoin(a.Reading)
+	}
 	f.queue(a)
 	if a.Reading != nil && len(a.Reading.Reports) > 0 {
 		f.report(a.Reading.Reports)

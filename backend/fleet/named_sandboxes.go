@@ -22,12 +22,15 @@ var namedBy = backend.Text("the sandbox id of its workspace")
 func (s *store) joinNamed(r *backend.Reading) {
 	own := false
 	for i, b := range r.Sandboxes {
-		if !b.IsSandbox || !b.Session.IsZero() || b.Provider.String() != "cloudflare" {
+		if !b.IsSandbox || !b.Session.IsZero() && b.JoinedBy != namedBy || b.Provider.String() != "cloudflare" {
 			continue
 		}
 		c := *b
 		if !s.named(&c) {
-			continue
+			if b.Session.IsZero() {
+				continue
+			}
+			c.Session, c.Workspace, c.JoinedBy = backend.ID{}, backend.ID{}, backend.Safe{}
 		}
 		if !own {
 			r.Sandboxes, own = slices.Clone(r.Sandboxes), true
@@ -62,13 +65,44 @@ func (s *store) named(b *backend.Sandbox) bool {
 	if by.Kind == "" {
 		was := s.sandboxes().get(b.Key)
 		if was == nil || was.JoinedBy != namedBy {
-			return false
+			return !b.Session.IsZero() // as a former process had it
 		}
 		b.Session, b.Workspace, b.JoinedBy = was.Session, was.Workspace, namedBy
 		return true
 	}
 	b.Session, b.Workspace, b.JoinedBy = by.Parent, by.ID, namedBy
 	return true
+}
+
+// Rejoin tells which sandboxes a former process had joined to sessions. Those that were joined since something named them stay joined so
+// until something names them again. It must be called before the Fleet polls.
+func (f *Fleet) Rejoin(all []*backend.Sandbox) {
+	f.joins = map[backend.Key]*backend.Sandbox{}
+	for _, b := range all {
+		if b.JoinedBy == namedBy && !b.Session.IsZero() {
+			f.joins[b.Key] = b
+		}
+	}
+}
+
+// rejoin adds to a reading what a former process knew of the sessions of its sandboxes. The entities may be shared: copies change.
+func (f *Fleet) rejoin(r *backend.Reading) {
+	if len(f.joins) == 0 {
+		return
+	}
+	own := false
+	for i, b := range r.Sandboxes {
+		was := f.joins[b.Key]
+		if was == nil || !b.Session.IsZero() {
+			continue
+		}
+		if !own {
+			r.Sandboxes, own = slices.Clone(r.Sandboxes), true
+		}
+		c := *b
+		c.Session, c.Workspace, c.JoinedBy = was.Session, was.Workspace, namedBy
+		r.Sandboxes[i] = &c
+	}
 }
 
 // providerOf is the provider of a workspace or a reference, cloudflare-sandbox where it names none but a sandbox of its own.

@@ -74,3 +74,43 @@ func TestAWorkspaceFindsItsCloudflareSandbox(t *testing.T) {
 		}
 	}
 }
+
+// TestALaterProcessKeepsTheJoinOfASandbox whose session took its workspace along, until something names it again; of two that do, none.
+func TestALaterProcessKeepsTheJoinOfASandbox(t *testing.T) {
+	key := backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("2ae7")}
+	was := &backend.Sandbox{Meta: backend.Meta{Key: key}, IsSandbox: true, Provider: backend.Text("cloudflare"), Session: backend.MustID("s1"), Workspace: backend.MustID("box")}
+	was.JoinedBy = namedBy
+	other := *was
+	other.Key.ID, other.JoinedBy = backend.MustID("label"), backend.Text("a label")
+	f := &Fleet{}
+	f.Rejoin([]*backend.Sandbox{was, &other})
+	names := func(session string) *backend.Workspace {
+		w := ws(session, "box", "open")
+		w.Provider, w.ProviderID = backend.Text("cloudflare-sandbox"), backend.MustID("2ae7")
+		return w
+	}
+	for _, c := range []struct {
+		name string
+		ws   []*backend.Workspace
+		want string
+	}{
+		{"nothing names it", nil, "s1"}, {"another session", []*backend.Workspace{names("s2")}, "s2"}, {"two sessions", []*backend.Workspace{names("s2"), names("s3")}, ""},
+	} {
+		s := newStore(0)
+		step(s, t0, backend.Reading{Workspaces: c.ws})
+		for i := range 2 {
+			b := &backend.Sandbox{Meta: backend.Meta{Key: key}, IsSandbox: true, Provider: backend.Text("cloudflare")}
+			x := &backend.Sandbox{Meta: backend.Meta{Key: other.Key}, IsSandbox: true, Provider: backend.Text("cloudflare")}
+			r := backend.Reading{Sandboxes: []*backend.Sandbox{b, x}}
+			f.rejoin(&r)
+			s.joinNamed(&r)
+			st := step(s, t0.Add(time.Duration(i+1)*time.Second), r)
+			if got := st.Sandbox(key); got.Session.Raw() != c.want || got.JoinedBy.IsEmpty() != (c.want == "") {
+				t.Errorf("%s: session %q, joined by %q", c.name, got.Session.Raw(), got.JoinedBy)
+			}
+			if !b.Session.IsZero() || !st.Sandbox(other.Key).Session.IsZero() {
+				t.Errorf("%s: what the source delivered was changed, or what a label had joined was joined", c.name)
+			}
+		}
+	}
+}
