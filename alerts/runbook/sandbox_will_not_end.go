@@ -19,6 +19,9 @@ func diagnoseSandboxWillNotEnd(s *subjectView) Diagnosis {
 	if s.platform() == agentCloud && len(s.sandboxes) == 1 {
 		return s.agentLeak()
 	}
+	if all, of := s.leakedOf(); s.platform() == agentCloud && len(all) > 1 {
+		return s.agentLeaks(all, of)
+	}
 	d := Diagnosis{Checks: s.answers(
 		s.sessionOver(),
 		s.stillUp(),

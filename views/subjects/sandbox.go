@@ -10,6 +10,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
 
@@ -34,7 +35,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Cell: func(b row, _ *views.Snapshot) Cell { return Cell{Text: sandboxName(b), Tone: theme.Normal} },
 				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(sandboxName(b).String()) }},
 			{Name: "reported", Title: "REPORTED", Help: "what the platform says",
-				Min: 12, Ideal: 12, Priority: 0, Descending: true,
+				Min: 12, Ideal: 12, Priority: 0, Descending: true, Wanted: reportedWidth,
 				Cell: func(b row, _ *views.Snapshot) Cell { return reportedCell(b) },
 				Sort: func(b row, _ *views.Snapshot) SortKey {
 					return SortKey{Num: sandboxRank(b), Text: b.Reported.String()}
@@ -135,6 +136,18 @@ func bridgeWidth(c *views.Snapshot) int {
 	return min(n, most)
 }
 
+// reportedWidth is the width of the longest status of two words, with its mark.
+func reportedWidth(c *views.Snapshot) int {
+	const most = 20
+	n := 0
+	for b := range c.State.Sandboxes.All() {
+		if !b.Power.IsEmpty() {
+			n = max(n, kit.Width(b.Reported.String())+2)
+		}
+	}
+	return min(n, most)
+}
+
 // ofApplications reports whether some machine belongs to a container application of a cloud platform.
 func ofApplications(c *views.Snapshot) bool {
 	for b := range c.State.Sandboxes.All() {
@@ -202,6 +215,7 @@ func reportedCell(b *backend.Sandbox) Cell {
 	if b.Reported.IsEmpty() {
 		c = Unknown()
 	}
+	c.Short = b.Power // of two words the one that tells whether it runs
 	switch b.Class {
 	case backend.SandboxRunning:
 		c.Mark = theme.MarkGood

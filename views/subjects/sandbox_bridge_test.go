@@ -33,6 +33,26 @@ func TestASandboxOfABridge(t *testing.T) {
 	}
 }
 
+// TestBothWordsOfAStatusHaveRoom: whether a sandbox runs or sleeps is told at every width.
+func TestBothWordsOfAStatusHaveRoom(t *testing.T) {
+	t.Parallel()
+	b := &backend.Sandbox{Reported: backend.Text("DEPLOYED STANDBY"), Class: backend.SandboxAsleep}
+	b.Key = backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("a")}
+	width := func() int {
+		return reportedWidth(&views.Snapshot{State: &fleet.State{Sandboxes: fleet.NewTable(b)}})
+	}
+	if n := width(); n != 0 {
+		t.Errorf("one word wants %d cells", n)
+	}
+	b.Power = backend.Text("STANDBY")
+	if n := width(); n != 18 {
+		t.Errorf("it wants %d cells", n)
+	}
+	if c := reportedCell(b); c.Fitting(18) != "DEPLOYED STANDBY" || c.Fitting(10) != "STANDBY" {
+		t.Errorf("%q, where it is narrow %q", c.Fitting(18), c.Fitting(10))
+	}
+}
+
 // TestWhatAnAgentsLogSaysIsObserved: a sandbox that nothing was tried in is not like one of which nothing is said.
 func TestWhatAnAgentsLogSaysIsObserved(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,54 @@
+package runbook
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// TestThePageOfManyAgentLeaks asks of each what the page of one asks, advises as that does where all agree, and tells that they differ.
+func TestThePageOfManyAgentLeaks(t *testing.T) {
+	ids := []string{"a0000000-0001-4000-8000-000000000000", "a0000000-0002-4000-8000-000000000000"}
+	names := []string{"agents-a00000000001", "agents-a00000000002"}
+	for name, c := range map[string]struct {
+		cause     string
+		pause     []bool
+		listed    int
+		checks    map[string]Mark
+		concludes string
+		first     string
+	}{
+		"leaked": {"it leaked: the end of its session deletes it, its saved state says", []bool{false, false}, 2, map[string]Mark{"over": Confirmed, "up": Confirmed, "destroy-on-close": Confirmed, "kept": RuledOut}, "2 sandboxes leaked: the end of each session should have deleted it.",
+			"Rescue the files that matter: sandglass rescue agents-a00000000001."},
+		"kept":   {"it is kept after its session, and still runs", []bool{true, true}, 2, map[string]Mark{"over": Confirmed, "kept": Confirmed, "destroy-on-close": RuledOut}, "2 sandboxes are kept after their sessions.", "See what keeps each awake"},
+		"differ": {"its session is over", []bool{false, true}, 2, map[string]Mark{"over": Confirmed, "kept": CannotTell, "destroy-on-close": CannotTell}, "2 sandboxes differ, or not all is known of them.", "Ask about each, such as the first: sandglass why agents-a00000000001"},
+		"cut":    {"it leaked: the end of its session deletes it, its saved state says", []bool{false, false}, 30, map[string]Mark{"over": Confirmed}, "2 of 30 sandboxes leaked", "Rescue the files"},
+	} {
+		a := &alerts.Alert{ID: "x", Rule: "wont-terminate", Source: "docker", Runbook: "4", State: alerts.StateFiring, Cause: backend.Clean(c.cause, 100), Confirmed: now, SubjectCount: c.listed}
+		w := world{board: &alerts.Board{Alerts: []*alerts.Alert{a}}}
+		for i, id := range ids {
+			a.Subjects = append(a.Subjects, alerts.Subject{Key: sbKey(names[i]), State: alerts.StateFiring})
+			w.sessions = append(w.sessions, session(id, false))
+			w.sandboxes = append(w.sandboxes, box(names[i], "", func(b *backend.Sandbox) {
+				b.Provider, b.Region, b.Power, b.Reported, b.CreatedAt = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("RUNNING"), backend.Text("DEPLOYED RUNNING"), at(3*time.Hour)
+			}))
+			w.saved = append(w.saved, savedRef(id, backend.NotApplicable[int](), func(r *backend.Ref) {
+				r.Sandbox, r.SavedAt, r.Provider = backend.MustID(names[i]), at(time.Hour), backend.Text("blaxel")
+				r.Agent = &backend.AgentState{PauseOnExit: backend.Known(c.pause[i])}
+			}))
+		}
+		d := w.page(a)
+		want(t, d, c.checks)
+		if !strings.HasPrefix(d.Conclusion.String(), c.concludes) || len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), c.first) {
+			t.Errorf("%s: %s: %v", name, d.Conclusion, d.Do)
+		}
+		for _, x := range d.Checks {
+			if strings.Contains(" close-timeout image-version restart-policy awaiting-sleep ", " "+x.Name+" ") {
+				t.Errorf("%s: asks of another platform: %s", name, x.Question)
+			}
+		}
+	}
+}
