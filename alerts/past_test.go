@@ -208,3 +208,32 @@ func TestNamesOutliveTheirSubjects(t *testing.T) {
 		t.Error("what is there again is remembered as gone")
 	}
 }
+
+// TestALaterProcessKnowsTheSandboxesThatWereThere when the one before ended, and none that had left.
+func TestALaterProcessKnowsTheSandboxesThatWereThere(t *testing.T) {
+	e := NewEngine(nil, "test")
+	box := func(id string) *backend.Sandbox {
+		return &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID(id)}, ReadAt: pastNow}, Session: backend.MustID("s1")}
+	}
+	stays, left := box("aaaa"), box("bbbb")
+	b, _ := e.Next(nil, &fleet.State{Number: 1, Wall: pastNow, Sandboxes: fleet.NewTable(stays, left)})
+	b, _ = e.Next(b, &fleet.State{Number: 2, Wall: pastNow.Add(time.Second), Mono: time.Second, Sandboxes: fleet.NewTable(stays),
+		Delta: fleet.Delta{Gone: []fleet.Departure{{Key: left.Key, Last: left, At: pastNow.Add(time.Second)}}}})
+	at := ClockReading{Wall: pastNow.Add(20 * time.Second), Boot: "b", SinceBoot: time.Hour}
+	data, err := encoded(b, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := e.decode(data, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc := NewService(e, ServiceOptions{})
+	if all := svc.FormerSandboxes(); len(all) > 0 {
+		t.Errorf("a first process knows %d", len(all))
+	}
+	svc.adopted = l.Board
+	if all := svc.FormerSandboxes(); len(all) != 1 || all[0].Key != stays.Key || all[0].Session.Raw() != "s1" {
+		t.Errorf("%+v", all)
+	}
+}
