@@ -67,8 +67,11 @@ func (s *subjectView) failedOn(q question, planes []backend.Plane, is func(*back
 	if fine != nil {
 		return s.aged(q, fine, q.no(origin{fine.Key.Source, fineAt.At}, "%s works in %s", fineAt.Plane, fine.Name))
 	}
-	return q.unsure("nothing was observed that tells it")
+	return q.unsure(nothingTells)
 }
+
+// nothingTells is the answer where nothing was read: beside an alert that tells it, it says nothing.
+const nothingTells = "nothing was observed that tells it"
 
 func (s *subjectView) ofKind(q question, kinds ...backend.FailureKind) Check {
 	planes := []backend.Plane{backend.PlaneList, backend.PlaneExec, backend.PlaneRead}

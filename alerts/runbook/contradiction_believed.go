@@ -54,7 +54,11 @@ func (s *subjectView) endAgentCloud(d *Diagnosis, name backend.Safe) {
 	if d.is("missing") {
 		d.conclude("Its working directory is missing. No command of its agent begins there.")
 		d.dont("Don't make it by hand: it would be empty.")
-		d.do("See what removed it: sandglass why %s. A probe lists its processes.", name)
+		if s.probedInside() == nil {
+			d.do("See what removed it: sandglass probe %s. It lists the processes.", name)
+		} else {
+			d.do("See what removed it: sandglass why %s. It has the processes that the probe read. Its agent's log may tell too.", name)
+		}
 		d.do("Let the agent resume its session. It makes the directory, and restores a snapshot where there is one.")
 		return
 	}
@@ -66,8 +70,57 @@ func (s *subjectView) endAgentCloud(d *Diagnosis, name backend.Safe) {
 		return
 	}
 	d.conclude("Work does not begin in it.")
-	d.dont("Don't repeat a command that timed out: it may still run.")
-	d.do("Read what runs in it: sandglass why %s", name)
+	if s.timedOut() {
+		d.dont("Don't repeat a command that timed out: it may still run.")
+	} else {
+		d.dont("Don't destroy it while its files may be needed.")
+	}
+	switch x := s.probedInside(); {
+	case x == nil || !x.Read(backend.PartProcesses):
+		d.do("Read what runs in it: sandglass probe %s. That wakes it and is billed.", name)
+	case len(x.Processes) > 0:
+		d.do("Read what runs in it: sandglass why %s", name)
+	case alerts.NamesIn(d.fact("commands").String())&alerts.NamesSpace != 0:
+		d.do("Let its agent remove files that are not needed. Nothing runs in it that could fill its disk.")
+	default:
+		d.do("Nothing runs in it. Let its agent try again, and look at the answer of the next command.")
+	}
+}
+
+// probedInside is what the newest probe read in the one sandbox; nil: none did.
+func (s *subjectView) probedInside() *backend.Inside {
+	if len(s.sandboxes) != 1 {
+		return nil
+	}
+	x, read := s.sandboxes[0].Inside()
+	if !read {
+		return nil
+	}
+	return x
+}
+
+// timedOut reports whether a command was seen to time out.
+func (s *subjectView) timedOut() bool {
+	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		return slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool {
+			return v.Kind == backend.FailExecTimeout || v.Kind == backend.FailExecStuckQueued
+		})
+	})
+}
+
+// ownPage takes commands away that print the page which one reads.
+func (s *subjectView) ownPage(d *Diagnosis) {
+	if s.alert != nil || s.Subject.Kind != backend.KindSandbox || len(s.sandboxes) != 1 {
+		return
+	}
+	own := ": sandglass why " + called(s.sandboxes[0]).String()
+	d.Do = slices.Clone(d.Do)
+	for i, x := range d.Do {
+		if before, after, found := strings.Cut(x.String(), own); found && (after == "" || after[0] == '.') && !strings.HasSuffix(before, "again") {
+			d.Do[i] = backend.Clean(before+", on this page"+after, backend.MaxTextRunes)
+		}
+	}
 }
 
 // gatewayDenies reports whether the gateway before a sandbox said that there is none.

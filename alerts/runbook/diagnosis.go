@@ -180,6 +180,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	sortChecks(d.Checks)
 	s.cleanable(&d)
 	s.bundled(&d)
+	s.ownPage(&d)
 	d.pasted(c.State.Reach)
 	return d
 }

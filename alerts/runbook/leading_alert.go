@@ -346,7 +346,7 @@ func (s *subjectView) affirm(checks []Check, name string, a *alerts.Alert) {
 		if c.Mark == RuledOut {
 			c.Fact, c.echo = figures(a), true
 		}
-		if len(s.workspaces) == 0 && s.ofApplication() { // an application of a platform has no workspaces that could tell
+		if c.Fact.String() == nothingTells || len(s.workspaces) == 0 && s.ofApplication() { // an application of a platform has no workspaces that could tell
 			c.Fact = backend.Safe{}
 		}
 		c.Fact = beside(s.says(a), c.Fact)

@@ -84,6 +84,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		return unseen(a, c)
 	case a.Rule == "contradiction":
 		s = contradicted(a, c)
+	case a.Rule == "wont-terminate" && allAsleep(a, c):
+		s = "no user notices it; what sleeps is kept, and each request wakes it and costs money"
 	case !known:
 		return "not known"
 	case a.Rule == "capacity":
@@ -234,6 +236,16 @@ func down(a *alerts.Alert, c *views.Snapshot) bool {
 
 // Impact says what of the users' work an alert affects.
 func Impact(a *alerts.Alert, c *views.Snapshot) string { return impact(a, c) }
+
+// allAsleep reports whether every sandbox that an alert names sleeps.
+func allAsleep(a *alerts.Alert, c *views.Snapshot) bool {
+	for i := range a.Subjects {
+		if b := c.State.Sandbox(a.Subjects[i].Key); b == nil || b.Class != backend.SandboxAsleep {
+			return false
+		}
+	}
+	return len(a.Subjects) > 0 && len(a.Subjects) == a.SubjectCount
+}
 
 // evicted says how many workspaces lost their sandbox where no room is left for more, on the alert's source and on others with the
 // same cause.

@@ -252,3 +252,17 @@ func TestAnAlertThatIsOverHasNoImpactNow(t *testing.T) {
 		}
 	}
 }
+
+// TestASandboxThatSleepsCostsNothingByItself: what leaked and sleeps does not run on.
+func TestASandboxThatSleepsCostsNothingByItself(t *testing.T) {
+	for class, want := range map[backend.SandboxClass]string{backend.SandboxAsleep: "what sleeps is kept", backend.SandboxRunning: "sandboxes run on and cost money"} {
+		key := backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("b")}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: key, ReadAt: noon}, IsSandbox: true, Class: class}
+		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}},
+			{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Sandboxes: []*backend.Sandbox{b}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}}}, backend.Instant{Wall: noon})
+		a := &alerts.Alert{Rule: "wont-terminate", State: alerts.StateFiring, Source: "bl", Subjects: []alerts.Subject{{Key: key}}, SubjectCount: 1}
+		if got := Impact(a, views.NewSnapshot(noon, st, nil)); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", class, got)
+		}
+	}
+}
