@@ -174,7 +174,7 @@ func (s *subjectView) preview() Check {
 }
 
 func (s *subjectView) interrupted() Check {
-	return s.byRule(question{"interrupted", "Was a save or restore of its files cut off?", "what is left in its /tmp"}, "snapshot-interrupted")
+	return s.byRule(question{"interrupted", "Was a save or restore of its files cut off, or is a drive missing?", "its /tmp and its mounts"}, "snapshot-interrupted")
 }
 
 func (s *subjectView) runaway() Check {
@@ -391,9 +391,8 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Rescue its files then: sandglass rescue %s", name)
 	case d.is("interrupted") && strings.Contains(d.fact("interrupted").String(), "a drive"):
 		d.NoReset = backend.Safe{}
-		d.conclude("A drive of its session is not mounted.")
+		d.conclude("A drive of its session is not mounted: %s.", s.drivesLost())
 		d.dont("Don't let the agent write there: that is not on the drive.")
-		d.do("Read which one it is: sandglass why %s", name)
 		d.do("Rescue what was written at its path: sandglass rescue %s. It wakes the sandbox.", name)
 		d.do("Mount it again: by a new session, or the vendor's SDK.")
 		d.do("Probe again: sandglass probe %s", name)
