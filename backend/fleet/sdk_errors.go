@@ -119,6 +119,8 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 			return backend.Text("its SDK does not try again after tar failed")
 		}
 		return backend.Text("its SDK tries up to 3 times after a timeout and HTTP 500, 502, 503 and 504, else once")
+	case backend.MetricPreviewFailed:
+		return previewMeans(has)
 	case backend.MetricSDKDelete:
 		return backend.Text("its SDK only logs that, and does not try again")
 	case backend.MetricHydrateFailed:
@@ -130,6 +132,21 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 		return backend.Text("by itself it is no trouble: the SDK goes on")
 	case backend.MetricPackageMissing:
 		return backend.Text("it cannot use its sandboxes until that is installed and it is started again")
+	}
+	return backend.Safe{}
+}
+
+// previewMeans says what kind of failure to get the address of a port a line tells.
+func previewMeans(has func(string) bool) backend.Safe {
+	switch {
+	case has("preview_token_creation_failed"):
+		return backend.Text("no token was made: look at the rights of the agent's key")
+	case has("preview_creation_failed"):
+		return backend.Text("the platform did not make the address")
+	case has("invalid_preview_url"):
+		return backend.Text("the platform's answer had no address of use")
+	case has("url_parse_failed"):
+		return backend.Text("the address that the platform gave cannot be read")
 	}
 	return backend.Safe{}
 }
