@@ -28,18 +28,6 @@ func (s *subjectView) leakedOf() (out []*backend.Sandbox, of int) {
 	return out, max(led[0].SubjectCount, len(out))
 }
 
-// drivesLost are where drives of a session are not mounted, as a probe of its sandbox found.
-func (s *subjectView) drivesLost() backend.Safe {
-	for _, b := range s.sandboxes {
-		if x, read := b.Inside(); read {
-			if all := s.State.DrivesLost(b, x); len(all) > 0 {
-				return backend.Join(all, ", ")
-			}
-		}
-	}
-	return backend.Text("its page names the place")
-}
-
 // agentLeaks answers for several sandboxes of an agent's SDK at once: what holds of each of them, and else that they differ.
 func (s *subjectView) agentLeaks(all []*backend.Sandbox, of int) Diagnosis {
 	d := Diagnosis{Checks: s.answers(ofEach(all, s.agentOver), ofEach(all, s.agentUp), ofEach(all, s.agentDeletes), ofEach(all, s.agentKeeps), s.destroyFails())}

@@ -16,6 +16,7 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"sandbox-expiring", "a session runs on it: its policy of 1h without use", "expiring", "Its platform removes it soon. A session runs on it", "Save its files: sandglass rescue b. That is a use of it"},
 		{"sandbox-expiring", "a session runs on it: its ttl of 1h from creation", "expiring", "Its platform removes it soon. A session runs on it", "Save its files: sandglass rescue b. Or let"},
 		{"snapshot-interrupted", "a save of its files was cut off: the archive is still in /tmp", "interrupted", "The newest snapshot did not end well: a save of its files was cut off", "Rescue the files first: sandglass rescue"},
+		{"snapshot-interrupted", "a restore of its files was cut off: part of them may be missing", "interrupted", "The newest restore did not end well", "Rescue what was written since"},
 		{"snapshot-interrupted", "a drive that its saved state declares is not mounted", "interrupted", "A drive of its session is not mounted: its page names", "Rescue what was written at its path"},
 		{"runaway-process", "a command runs past its timeout: its agent gave it up, the process did not", "runaway", "A process in it runs on without its agent", "Ask it to end: sandglass stop-process"},
 		{"package-missing", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", "package", "Its agent lacks a package for its sandboxes: the extra blaxel", "Install it where the agent runs"},

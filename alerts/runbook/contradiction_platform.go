@@ -389,20 +389,8 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.dont("Don't let it sleep on if its files are needed.")
 		d.do("Resume it: sandglass resume %s (bills it from then on)", name)
 		d.do("Rescue its files then: sandglass rescue %s", name)
-	case d.is("interrupted") && strings.Contains(d.fact("interrupted").String(), "a drive"):
-		d.NoReset = backend.Safe{}
-		d.conclude("A drive of its session is not mounted: %s.", s.drivesLost())
-		d.dont("Don't let the agent write there: that is not on the drive.")
-		d.do("Rescue what was written at its path: sandglass rescue %s. It wakes the sandbox.", name)
-		d.do("Mount it again: by a new session, or the vendor's SDK.")
-		d.do("Probe again: sandglass probe %s", name)
 	case d.is("interrupted"):
-		d.NoReset = backend.Safe{}
-		d.conclude("The newest snapshot did not end well: %s.", d.fact("interrupted"))
-		d.dont("Don't count on the newest snapshot: it may be older.")
-		d.do("Rescue the files first: sandglass rescue %s. It wakes the sandbox.", name)
-		d.do("A save: let the agent save again. A restore adds files and never removes any: restore into a new sandbox to be sure.")
-		d.do("Remove an archive that is left by hand then. Probe again: sandglass probe %s", name)
+		s.endInterrupted(d, name)
 	case d.is("package"):
 		d.NoReset = backend.Safe{}
 		d.conclude("Its agent lacks a package for its sandboxes: %s.", d.fact("package"))

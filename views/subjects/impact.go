@@ -44,7 +44,7 @@ func impacts() map[string]string {
 		"preview-token-expiring":  "users cannot open ports of %s from then on",
 		"package-missing":         "agents of %s cannot use their sandboxes",
 		"runaway-process":         "what runs on in %s is billed, and may change files behind its agent",
-		"snapshot-interrupted":    "the newest files of %s may be in no snapshot",
+		"snapshot-interrupted":    "files of %s may be in no snapshot, or not whole",
 		"pty-failed":              "agents cannot use terminals of %s",
 		"pty-pressure":            "terminals of %s are closed silently",
 		"public-preview":          "who knows an address of %s can open its port",
