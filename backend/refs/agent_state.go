@@ -68,6 +68,11 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	x := &backend.AgentState{Root: text("/manifest/root"), Snapshot: text("/snapshot/type"), Image: text("/image"), Region: text("/region"), TTL: text("/ttl"),
 		SnapshotID: d.id(n, []string{"/snapshot/id"}), Memory: backend.NotApplicable[int](), PauseOnExit: backend.NotApplicable[bool](),
 		PortsPublic: backend.NotApplicable[bool](), PortTTL: backend.NotApplicable[float64]()}
+	if v := n.Get("manifest").Get("root"); v.Exists() && !v.IsNull() {
+		if _, ok := v.Text(); !ok {
+			return nil, v.Invalid("want the manifest's root as text")
+		}
+	}
 	if x.Root.IsEmpty() {
 		x.Root = backend.Text(agentRoot)
 	}

@@ -61,6 +61,7 @@ func TestAnInvalidStateIsAloneInvalid(t *testing.T) {
 		`"type":"blaxel","sandbox_name":"b1","timeouts":{"cleanup_s":true}`:        "want cleanup_s as a number of seconds",
 		`"type":"blaxel","sandbox_name":"b1","timeouts":7`:                         "want timeouts as an object",
 		`"type":"blaxel","sandbox_name":"b1","pause_on_exit":"yes"`:                "want pause_on_exit as true or false",
+		`"type":"blaxel","sandbox_name":"b1","manifest":{"root":5}`:                "want the manifest's root as text",
 		`"type":"blaxel","sandbox_name":"b1","memory":"much"`:                      "want memory as a whole number of MB",
 		`"type":"blaxel","sandbox_name":"b1","Timeouts":{"exec_timeout_s":300}`:    "wrong case",
 		`"type":"blaxel","sandbox_name":"b1","timeouts":{"workspace_tar_s":"NaN"}`: "want workspace_tar_s as a number of seconds",
