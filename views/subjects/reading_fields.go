@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,6 +76,9 @@ func (w *writer) amount(text string) string {
 // fieldDifference is a field of two readings.
 type fieldDifference struct{ name, was, now string }
 
+// told reports whether both readings have the field.
+func (d *fieldDifference) told() bool { return d.was != absentField && d.now != absentField }
+
 // absentField is how a field reads that a reading does not have.
 const absentField = "not told"
 
@@ -92,7 +97,15 @@ func (w *writer) fieldsThatDiffer(was, now map[string]string) (out []fieldDiffer
 			out = append(out, fieldDifference{name, w.amount(v), absentField})
 		}
 	}
-	stable.Sort(out, func(a, b fieldDifference) int { return strings.Compare(a.name, b.name) })
+	stable.Sort(out, func(a, b fieldDifference) int {
+		if a.told() != b.told() { // what both readings tell comes first
+			if a.told() {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.name, b.name)
+	})
 	return out
 }
 
@@ -144,6 +157,11 @@ func leavesOf(path string, v any, out map[string]string) {
 			under(elementName(i, y), y)
 		}
 	case nil: // not known
+	case json.Number:
+		f, err := x.Float64()
+		if out[path] = x.String(); err == nil && f != math.Trunc(f) {
+			out[path] = strconv.FormatFloat(f, 'g', 4, 64)
+		}
 	default:
 		out[path] = backend.Clean(fmt.Sprint(x), 80).String()
 	}
