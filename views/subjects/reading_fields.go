@@ -27,7 +27,8 @@ func (w *writer) readingsDiffer(e backend.Entity, then time.Time) {
 	if len(earlier) == 0 {
 		rows := w.f.State.Rows(m.Key.Kind).Len()
 		switch spec := m.Key.Kind.Spec(); {
-		case w.f.State.Earlier == nil || rows > fleet.MostEarlier:
+		case w.f.State.Earlier == nil: // of a recording
+		case rows > fleet.MostEarlier:
 			w.Field("readings", dim("earlier ones are kept of up to "+kit.Count(fleet.MostEarlier, spec.Name, spec.Plural)+"; here are "+kit.Number(rows)))
 		default:
 			w.Field("readings", dim("each since "+Clock(m.FirstSeen, w.f.Now)+" says the same"))
