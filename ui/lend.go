@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -50,11 +51,17 @@ type loan struct {
 	panic *PanicError
 }
 
+// shortestLoan is how long a terminal is lent at least. Bubble Tea's drawing goroutine stops the frame clock after it said that
+// it ends: after a shorter loan it can stop the clock that was just started again, and the screen stays empty.
+const shortestLoan = 250 * time.Millisecond
+
 // Run uses the terminal, which Bubble Tea released.
 func (l *loan) Run() (err error) {
 	if l.begun.Swap(true) {
 		return errNotLent
 	}
+	shortest := time.NewTimer(shortestLoan)
+	defer func() { <-shortest.C }()
 	defer func() {
 		if r := recover(); r != nil {
 			l.panic = &PanicError{Reason: r, Stack: debug.Stack()}
