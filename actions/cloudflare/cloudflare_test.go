@@ -199,7 +199,7 @@ func TestTheMatrixOfPlanes(t *testing.T) {
 		if err != nil || v.Outcome != backend.OutcomeOK || len(lines) != 5 {
 			t.Fatalf("%+v %v\n%s", v, err, all)
 		}
-		for i, want := range []string{"no session: did not begin", "a new session: runs, in /root", "no session, with cwd /workspace: did not begin", "a new session, in the root: runs, in /", "after mkdir, no session: runs"} {
+		for i, want := range []string{"after mkdir, no session: runs", "before the repair, no session: did not begin", "before the repair, a new session: runs, in /root", "before the repair, no session, with cwd /workspace: did not begin", "before the repair, a new session, in the root: runs, in /"} {
 			if !strings.HasPrefix(lines[i], want) {
 				t.Errorf("line %d is %q, want %q", i, lines[i], want)
 			}

@@ -50,7 +50,10 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 	}
 	for i := range done.Observed {
 		if v := &done.Observed[i]; v.Plane == backend.PlaneExec {
-			v.Evidence = append(slices.Clone(before.planes[:min(len(before.planes), backend.MaxEvidence-1)]), backend.Text("after mkdir, no session: runs"))
+			v.Evidence = []backend.Safe{backend.Text("after mkdir, no session: runs")}
+			for _, was := range before.planes[:min(len(before.planes), backend.MaxEvidence-1)] {
+				v.Evidence = append(v.Evidence, backend.Textf("before the repair, %s", was))
+			}
 		}
 	}
 	done.Text = after.thereAgain()

@@ -20,10 +20,12 @@ func (s *subjectView) manyAtOnce() Check {
 			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80))
 		}
 	}
-	same := s.alike()
+	same := s.alike(alerts.StateFiring)
 	switch n := len(same); {
 	case n == 0 && (len(s.led) == 0 || s.led[0].State != alerts.StateFiring):
 		return q.unsure("no alert about it fires")
+	case n == 0 && len(s.alike(alerts.StatePending)) > 0:
+		return q.unsure("%s, and not decided yet", backend.Counted(len(s.alike(alerts.StatePending)), "other alert tells the same", "other alerts tell the same"))
 	case n == 0:
 		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
 	case n == 1:
@@ -35,8 +37,8 @@ func (s *subjectView) manyAtOnce() Check {
 	}
 }
 
-// alike are the firing alerts about one other sandbox each of the same engine that tell the same as the page's first one.
-func (s *subjectView) alike() []*alerts.Alert {
+// alike are the alerts in a state about one other sandbox each of the same engine that tell the same as the page's first one.
+func (s *subjectView) alike(in alerts.AlertState) []*alerts.Alert {
 	if s.Board == nil {
 		return nil
 	}
@@ -48,7 +50,7 @@ func (s *subjectView) alike() []*alerts.Alert {
 	}
 	var same []*alerts.Alert
 	for _, a := range s.Board.Alerts {
-		if a.Rule == "contradiction" && a.State == alerts.StateFiring && a.SubjectCount == 1 && len(a.Subjects) == 1 && !own[a.Subjects[0].Key] && s.sameFault(a) {
+		if a.Rule == "contradiction" && a.State == in && a.SubjectCount == 1 && len(a.Subjects) == 1 && !own[a.Subjects[0].Key] && s.sameFault(a) {
 			same = append(same, a)
 		}
 	}
@@ -86,7 +88,7 @@ func (s *subjectView) waitTogether() backend.Safe {
 // together counts the sandbox and those of its engine that failed alike at nearly the same time.
 func (s *subjectView) together() int {
 	n := 1
-	for _, a := range s.alike() {
+	for _, a := range s.alike(alerts.StateFiring) {
 		x, y := a.Bounds, s.led[0].Bounds
 		if !x.Latest.IsZero() && !y.Latest.IsZero() && x.Earliest.Sub(y.Latest) <= nearly && y.Earliest.Sub(x.Latest) <= nearly {
 			n++

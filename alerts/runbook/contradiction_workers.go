@@ -19,7 +19,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	told := []Check{
 		s.ofKind(question{"server-dir", "Is the directory of its control server gone?", "a probe"}, backend.FailServerDir),
 		s.danglingLink(), s.missingDir(), s.occupied(),
-		s.ofKind(question{"frozen", "Does its control server answer nothing?", "a probe"}, backend.FailServerFrozen),
+		s.serverFrozen(),
 		s.commandsRun(), s.otherPlanes(),
 	}
 	s.exclude(told)
@@ -32,7 +32,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 		probe = backend.Text("its application: no probe reaches it")
 	}
 	for i := range told {
-		if !told[i].WouldTell.IsEmpty() && !slices.Contains([]string{string(applicationTells), string(commandsTell), string(imageTells)}, told[i].WouldTell.String()) { // nothing else looks into them
+		if !told[i].WouldTell.IsEmpty() && !slices.Contains([]string{string(applicationTells), string(commandsTell), string(imageTells), string(runsTells)}, told[i].WouldTell.String()) { // nothing else looks into them
 			told[i].WouldTell = probe
 		}
 	}
@@ -44,6 +44,25 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	s.endWorkers(&d)
 	d.unreached(unreached)
 	return d
+}
+
+// runsTells is what shows whether a sandbox behind a Worker runs, where nothing lists it.
+const runsTells backend.Literal = "operator routes, which tell whether its container runs"
+
+// serverFrozen asks about the control server. Where no command ended and nothing tells that a container runs, two causes fit.
+func (s *subjectView) serverFrozen() Check {
+	q := question{"frozen", "Does its control server answer nothing?", "a probe"}
+	c := s.ofKind(q, backend.FailServerFrozen)
+	if c.Mark != CannotTell {
+		return c
+	}
+	hangs := s.ofKind(q, backend.FailExecTimeout, backend.FailServerFrozen)
+	if hangs.Mark != Confirmed {
+		return c
+	}
+	c = q.unsure("no command of a probe ended: that fits, and a container that does not start")
+	c.WouldTell = backend.Text(runsTells)
+	return c
 }
 
 // noProbe is why no probe reaches one of the sandboxes; empty: nothing forbids one.

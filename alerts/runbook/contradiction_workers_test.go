@@ -258,3 +258,39 @@ func TestAWorkersContainerHasNoEngine(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoCausesOfSilence: where no command of a probe ended and nothing tells that its container runs, the page says that two causes
+// fit, as the alert does, and does not ask for the probe that was made.
+func TestTwoCausesOfSilence(t *testing.T) {
+	w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+		b.Provider = backend.Text("cloudflare")
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailExecTimeout, At: now, What: backend.Text("neither ended, twice")}})
+	})}}
+	for _, c := range w.diagnose("contradiction", sbKey("b")).Checks {
+		if c.Name == "frozen" && (c.Mark != CannotTell || !strings.Contains(c.Fact.String(), "a container that does not start") || strings.Contains(c.WouldTell.String(), "probe")) {
+			t.Errorf("%s: %s; would tell: %s", c.Mark, c.Fact, c.WouldTell)
+		}
+	}
+}
+
+// TestPendingAlertsTellTheSame: what other alerts tell that are not decided yet is not ruled out.
+func TestPendingAlertsTellTheSame(t *testing.T) {
+	const cause = "not reported, but no command begins in it, its agent's log says"
+	for state, want := range map[alerts.AlertState]Mark{alerts.StatePending: CannotTell, alerts.StateEnded: RuledOut} {
+		b, c := workersBox(nil), box("c", "")
+		w := world{sandboxes: []*backend.Sandbox{b, c}, board: saidOf(b, alerts.StateFiring, cause)}
+		w.board.Alerts = append(w.board.Alerts, saidOf(c, state, cause).Alerts...)
+		found := false
+		for _, c := range w.diagnose("contradiction", b.Key).Checks {
+			if c.Name == "many" {
+				found = true
+				if c.Mark != want || want == CannotTell && !strings.Contains(c.Fact.String(), "1 other alert tells the same") {
+					t.Errorf("beside one that is %s: %s, %s", state, c.Mark, c.Fact)
+				}
+			}
+		}
+		if !found {
+			t.Error("the question is not asked")
+		}
+	}
+}

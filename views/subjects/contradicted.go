@@ -43,10 +43,10 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 		effect, says = "it answers: it may run on, and be billed", b.Reported
 	}
 	if (strings.HasPrefix(effect, "not known") || effect == brokenBy("", what)) && alerts.AgentSays(a.Cause.String()) {
-		if effect = "no command begins in " + what; one {
-			effect = "no command begins in it"
+		if one {
+			return "no command begins in it, as far as its agent's log tells"
 		}
-		return effect + ", as far as its agent's log tells"
+		return "no command begins in " + what + ", as far as their agents' logs tell"
 	}
 	if !one || says.IsEmpty() || strings.HasPrefix(effect, "not known") {
 		return effect

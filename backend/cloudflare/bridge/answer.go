@@ -82,8 +82,8 @@ type Features struct {
 	Processes, Terminals                          bool // of the 1.0 preview
 }
 
-// Preview reports whether it is the 1.0 preview, which Sandglass reads only.
-func (f Features) Preview() bool { return f.Processes && !f.Exec }
+// Preview reports whether it is the 1.0 preview, which Sandglass reads only: only that has a route of processes or terminals.
+func (f Features) Preview() bool { return f.Processes || f.Terminals }
 
 // PreviewRefusal is why nothing that changes something is sent to the 1.0 preview.
 const PreviewRefusal = backend.Literal("this bridge is the 1.0 preview (@cloudflare/sandbox@next), which Sandglass only reads: acting on it was never tested")
