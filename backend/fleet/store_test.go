@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -167,5 +168,25 @@ func TestRefsOutliveTheirSession(t *testing.T) {
 	step(s, t0.Add(2), backend.Reading{Scopes: all})
 	if st = step(s, t0.Add(3), backend.Reading{Scopes: all}); st.Refs.Len() != 0 {
 		t.Errorf("%d refs are left after two complete lists without them", st.Refs.Len())
+	}
+}
+
+// Series count too in how far back is remembered: a console of many would grow for as long as it runs.
+func TestManySeriesAreRememberedForFewerStates(t *testing.T) {
+	s := newStore(0)
+	var st *State
+	for i := range 60 {
+		at := t0.Add(time.Duration(i) * time.Second)
+		counts := make([]backend.Count, 1000)
+		for n := range counts {
+			counts[n] = backend.Count{Series: backend.Series{Source: "log", Name: backend.MetricEvictions, Session: backend.MustID(fmt.Sprint("s", n))}, At: at, N: 1}
+		}
+		st = step(s, at, backend.Reading{Counts: counts})
+	}
+	if _, ok := st.ChangesSince(st.Number - 50); ok {
+		t.Error("50 States with 1,000 series each are remembered")
+	}
+	if d, ok := st.ChangesSince(st.Number - 20); !ok || len(d) != 20 || len(d[0].Series) != 1000 {
+		t.Errorf("20 States back: %d deltas, complete %v", len(d), ok)
 	}
 }
