@@ -55,7 +55,7 @@ func (w *writer) fieldsDiffer(x fleet.EarlierReading, now backend.Entity) {
 	w.Under(title, func() {
 		for i, d := range fields {
 			if i == mostFieldsDiffering {
-				w.Line(dim("and " + kit.Number(len(fields)-i) + " more"))
+				w.Field("", dim("and "+kit.Number(len(fields)-i)+" more"))
 				break
 			}
 			w.Field("", normal(d.name), dim("  "+d.was+" → "), kit.Span{Tone: theme.Strong, Text: d.now})
@@ -155,7 +155,8 @@ func leavesOf(path string, v any, out map[string]string) {
 		}
 	case []any:
 		for i, y := range x {
-			under(elementName(i, y), y)
+			name, rest := element(i, y)
+			under(name, rest)
 		}
 	case nil: // not known
 	case json.Number:
@@ -168,14 +169,16 @@ func leavesOf(path string, v any, out map[string]string) {
 	}
 }
 
-// elementName is what an element of a list goes by: its name, so that one more at the front does not move the others.
-func elementName(i int, v any) string {
+// element is what an element of a list goes by, and the rest of it: by its name, so that one more at the front does not move
+// the others.
+func element(i int, v any) (name string, rest any) {
 	if x, is := v.(map[string]any); is {
 		for _, field := range []string{"name", "plane", "id", "pid"} {
-			if name, told := x[field]; told {
-				return fmt.Sprint(name)
+			if called, told := x[field]; told {
+				delete(x, field)
+				return fmt.Sprint(called), x
 			}
 		}
 	}
-	return fmt.Sprint(i + 1)
+	return fmt.Sprint(i + 1), v
 }
