@@ -88,7 +88,8 @@ type CloudFacts struct {
 	OpenLimits []Safe `json:"open_limits,omitempty"`
 	// Views are the statuses that its routes give where two of them differ, in two rounds at least.
 	Views []Field `json:"views,omitempty"`
-	// KnownSince is when Sandglass first saw it in its present status, former processes included.
+	// KnownSince is when Sandglass first saw it in its present status, former processes included, or an earlier time at which its
+	// platform wrote that status.
 	KnownSince time.Time `json:"known_since,omitzero"`
 	// Application is the container application that it belongs to; ObjectClass and Script are the Durable Object class and the
 	// Worker script that manage it; Container is the platform's id of it where the key has another one.

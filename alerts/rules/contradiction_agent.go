@@ -150,7 +150,13 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 		f.First = was[i].First
 	}
 	n.named(env, b, gone, &f)
-	n.begins(len(was) == 0, began.First, began.Good)
+	worked := began.Good
+	if o, is := b.Proved(); is {
+		if v, _ := o.Of(backend.PlaneExec); repaired(&v, gone) {
+			worked = latestOf(worked, gone) // what goes on after a repair did not begin before it
+		}
+	}
+	n.begins(len(was) == 0, began.First, worked)
 	n.Failed = append(n.Failed, f)
 	return until
 }

@@ -287,7 +287,7 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s had succeeded at %s; its registry does not know that any more", w.Key.Safe(), env.Clock(env.Ours(w.LostSuccess))), Source: src, At: at})
 	}
 	if b := freshDisk(env, w, env.Ours(w.LostSuccess)); b != nil {
-		out = append(out, alerts.Evidence{Text: backend.Textf("the container of sandbox %s started again at %s: after sleep, a stop or a restart its disk is empty", b.Name, env.Clock(env.Ours(b.FreshAt))),
+		out = append(out, alerts.Evidence{Text: backend.Textf("the container of sandbox %s started again at %s: %s", b.Name, env.Clock(env.Ours(b.FreshAt)), emptiedBy(w)),
 			Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})
 	}
 	if x := madeAfterItsRef(env, w); x != nil {

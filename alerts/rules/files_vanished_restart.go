@@ -59,7 +59,7 @@ func (r *filesVanished) used(env *alerts.Env, w *backend.Workspace, known *lossN
 }
 
 // emptied is the sandbox whose container started again, on an empty disk, after a workspace of a session that still runs was used in
-// it; nil where there is none. What is kept alive, or is mounted from outside, is not concerned.
+// it; nil where there is none. What is mounted from outside is not concerned. Keeping a container alive keeps it from sleep, and from nothing else.
 func (r *filesVanished) emptied(env *alerts.Env, w *backend.Workspace, n *lossNote) *backend.Sandbox {
 	if n == nil || n.Used.IsZero() {
 		return nil
@@ -68,13 +68,21 @@ func (r *filesVanished) emptied(env *alerts.Env, w *backend.Workspace, n *lossNo
 	if b == nil || id != n.Box || b.FreshAt.IsZero() || env.Ours(b.FreshAt).Sub(n.Used) < clocksApart {
 		return nil
 	}
-	if _, kept := alerts.KeptAlive(w); kept || mounted(b) {
+	if mounted(b) {
 		return nil
 	}
 	if s := env.SessionOf(w); s == nil || !s.Running.Or(false) {
 		return nil
 	}
 	return b
+}
+
+// emptiedBy says what empties the disk of a workspace's container.
+func emptiedBy(w *backend.Workspace) backend.Safe {
+	if _, kept := alerts.KeptAlive(w); kept {
+		return backend.Text("it is kept alive, so it did not sleep: it crashed, was stopped or was replaced, and its disk is empty")
+	}
+	return backend.Text("after sleep, a stop or a restart its disk is empty")
 }
 
 // mounted reports whether the directory of a sandbox that agents work in comes from outside.

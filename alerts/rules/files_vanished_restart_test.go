@@ -71,6 +71,17 @@ func TestVanishedUnderAWorkspaceThatWasUsedSince(t *testing.T) {
 	s.look().want("files-vanished", alerts.StateFiring)
 }
 
+// TestVanishedUnderAContainerThatIsKeptAlive: that keeps it from sleep, and not from a crash.
+func TestVanishedUnderAContainerThatIsKeptAlive(t *testing.T) {
+	s := beginUsed(t, 1, func(w *backend.Workspace) {
+		w.Extra = []backend.Field{{Name: backend.Text("keepAlive"), Value: backend.Text("true")}}
+	})
+	s.pass(time.Minute)
+	s.freshBox(0, 5*time.Second)
+	a := s.look().want("files-vanished", alerts.StateFiring)
+	wantEvidence(t, a, "started again at 12:00:55Z: it is kept alive, so it did not sleep: it crashed, was stopped or was replaced, and its disk is empty")
+}
+
 // TestManyContainersThatStartAgainAreOneAlert of the source whose workspaces they empty.
 func TestManyContainersThatStartAgainAreOneAlert(t *testing.T) {
 	s := beginUsed(t, 30, nil)
@@ -91,9 +102,6 @@ func TestVanishedSaysNothingOfAStart(t *testing.T) {
 		edit  func(*backend.Workspace)
 		after func(*story)
 	}{
-		"kept alive": {edit: func(w *backend.Workspace) {
-			w.Extra = []backend.Field{{Name: backend.Text("keepAlive"), Value: backend.Text("true")}}
-		}},
 		"never used":               {edit: func(w *backend.Workspace) { w.LastSuccessAt = backend.NotApplicable[time.Time]() }},
 		"another provider":         {edit: func(w *backend.Workspace) { w.Provider = backend.Text("docker") }},
 		"first used by this start": {edit: func(w *backend.Workspace) { w.LastSuccessAt = backend.Known(noon.Add(54 * time.Second)) }},

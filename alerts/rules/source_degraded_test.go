@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,4 +179,39 @@ func TestAListThatLostAllBetweenTwoRunsIsSuspect(t *testing.T) {
 	s.after(time.Second).want(failedRule, alerts.StateHeld) // and at the next run
 	list(12, 5*time.Minute).quiet(degradedRule)
 	list(0, 3*time.Hour).quiet(degradedRule) // that is long enough for all of them to end
+}
+
+// TestSourceDegradedByABridgeThatDoesNotAnswer fires after three tries in a row, or in the second of two runs, and ends with an answer.
+func TestSourceDegradedByABridgeThatDoesNotAnswer(t *testing.T) {
+	s := begin(t, degradedRule)
+	mute := func(tries int) *story {
+		s.health("helix", func(h *fleet.SourceHealth) {
+			h.Status, h.Error, h.LastOK = fleet.StatusDegraded, backend.Text("the bridge does not answer"), s.wall
+			if h.Mute = (backend.Mute{What: backend.Text(backend.BridgeMute), Why: backend.Text("answered 502"), Tries: tries}); h.MuteSince.IsZero() {
+				h.MuteSince = s.wall
+			}
+		})
+		return s.look()
+	}
+	a := mute(1).want(degradedRule, alerts.StatePending)
+	if !strings.Contains(a.Why.String(), "fires after 3 tries in a row that fail, 1 so far") {
+		t.Errorf("why %q", a.Why)
+	}
+	s.pass(10 * time.Second)
+	mute(2).want(degradedRule, alerts.StatePending)
+	s.pass(10 * time.Second)
+	a = mute(3).want(degradedRule, alerts.StateFiring)
+	if a.Cause.String() != backend.BridgeMute || !a.Bounds.Latest.Equal(noon) {
+		t.Errorf("%s since %v", a.Cause, a.Bounds.Latest)
+	}
+	wantEvidence(t, a, "3 tries in a row failed, the newest: answered 502")
+	s.up("helix")
+	s.health("helix", func(h *fleet.SourceHealth) { h.Mute, h.MuteSince = backend.Mute{}, time.Time{} })
+	s.after(10 * time.Second).quiet(degradedRule)
+	s.pass(10 * time.Second)
+	mute(1).want(degradedRule, alerts.StatePending)
+	s.restart()
+	s.pass(time.Minute)
+	s.health("helix", func(h *fleet.SourceHealth) { h.MuteSince = time.Time{} })
+	mute(1).want(degradedRule, alerts.StateFiring)
 }

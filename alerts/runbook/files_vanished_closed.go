@@ -3,6 +3,7 @@ package runbook
 import (
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -82,6 +83,9 @@ func (s *subjectView) slept() Check {
 		return q.no(s.newest(), "provider %s does not sleep", backend.Clean(p, 60))
 	}
 	for _, w := range s.workspaces {
+		if f, kept := alerts.KeptAlive(w); kept && len(s.workspaces) == 1 {
+			return q.no(s.from(&w.Meta), "%s says %s: it does not sleep, but a crash, a stop or a rollout starts it again, empty", w.Key.Safe(), f.Name)
+		}
 		after, ok := w.SleepAfter.Get()
 		if b, of := s.freshBox(); ok && of == w { // what was used since then tells nothing of before
 			idle, told := idleBefore(b, w)

@@ -153,6 +153,27 @@ func (a *analytics) decode(resp *wire.Response) (rows map[string][]figures, n in
 	return rows, n, "", false
 }
 
+// plus is what two placements of one instance used in one step: the most memory that one of them used, and the work of both.
+func (f figures) plus(o figures) figures {
+	f.mem = together(f.mem, o.mem, func(a, b int64) int64 { return max(a, b) })
+	f.sent = together(f.sent, o.sent, func(a, b int64) int64 { return a + b })
+	f.cpu = together(f.cpu, o.cpu, func(a, b float64) float64 { return a + b })
+	return f
+}
+
+// together is one value of two, or the one that is known.
+func together[T int64 | float64](a, b backend.Value[T], both func(a, b T) T) backend.Value[T] {
+	x, first := a.Get()
+	y, second := b.Get()
+	switch {
+	case first && second:
+		return backend.Known(both(x, y))
+	case second:
+		return b
+	}
+	return a
+}
+
 func seriesOf(application, instance string) string {
 	return sameID(application) + "/" + sameID(instance)
 }
@@ -177,11 +198,12 @@ func (a *analytics) of(s *Source, b *box) backend.Value[backend.Usage] {
 		return backend.NotApplicable[backend.Usage]()
 	}
 	offset := s.client.Offset().Or(0)
-	var newest figures
+	var out figures
 	for _, name := range []string{b.id.Raw(), b.name} {
 		if name == "" {
 			continue
 		}
+		var newest figures // under this name: a row may be known under both
 		for _, f := range a.rows[seriesOf(b.app.id.Raw(), name)] {
 			ended := f.from.Add(analyticsStep)
 			whole := !ended.After(a.at.Add(offset)) // a step that goes on counts too little
@@ -189,11 +211,19 @@ func (a *analytics) of(s *Source, b *box) backend.Value[backend.Usage] {
 			if b.entity.Class.Ended() && !b.at.IsZero() {
 				whole, mine = f.from.Before(b.at.Add(offset)), mine || b.started.Before(ended)
 			}
-			if whole && mine && f.from.After(newest.from) {
+			switch {
+			case !whole || !mine || f.from.Before(newest.from):
+			case f.from.Equal(newest.from): // a step has a row for each placement
+				newest = newest.plus(f)
+			default:
 				newest = f
 			}
 		}
+		if newest.from.After(out.from) {
+			out = newest
+		}
 	}
+	newest := out
 	if newest.from.IsZero() {
 		return backend.Unknown[backend.Usage]()
 	}

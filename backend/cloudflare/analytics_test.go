@@ -150,3 +150,16 @@ func TestFiguresStayWithTheirAgeWhenAnalyticsFails(t *testing.T) {
 		t.Errorf("%+v, notes %v", u, r.Notes)
 	}
 }
+
+// TestPlacementsOfOneStepAreTakenTogether, in whatever order the platform gives them.
+func TestPlacementsOfOneStepAreTakenTogether(t *testing.T) {
+	one := step(scheduled, runs, "2026-11-20T11:50:00Z", `"max":{"memory":1000000000},"sum":{"cpuTimeSec":60,"txBytes":5}`)
+	two := step(scheduled, runs, "2026-11-20T11:50:00Z", `"max":{"memory":2000000000},"sum":{"cpuTimeSec":30,"txBytes":null}`)
+	for _, rows := range [][]string{{one, two}, {two, one}} {
+		w := withAnalytics(t, measured(rows...))
+		u := sandboxOf(t, w.poll(), runs).Usage.Or(backend.Usage{})
+		if u.Mem.Or(0) != 2_000_000_000 || u.CPU.Or(0) != 0.3 || u.Sent.Or(0) != 5 {
+			t.Errorf("%+v", u)
+		}
+	}
+}

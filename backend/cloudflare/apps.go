@@ -92,6 +92,7 @@ func (p *poll) takeApplications(all []application, why string) {
 			if !first {
 				p.change("application", backend.Textf("the application %s was created", x.name))
 			}
+			p.sinceFormer(&x)
 		} else {
 			p.rollout(a, &x)
 		}

@@ -31,6 +31,7 @@ type worker struct {
 	listAt  time.Time // when the operator routes last answered; zero: never
 	wholeAt time.Time // when they last listed all sandboxes; zero: never
 	errs    [3]error  // of the newest round
+	failed  int       // rounds in a row in which it did not answer as it should
 }
 
 // The passive reads of a bridge.
@@ -89,6 +90,9 @@ func (p *poll) readBridge() {
 	pool, err := w.client.Pool(p.ctx)
 	if w.errs[readPool] = err; err == nil {
 		w.pool, w.poolAt = backend.Known(pool), p.now
+	}
+	if w.failed++; w.errs[readHealth] == nil && w.errs[readPool] == nil {
+		w.failed = 0
 	}
 	if w.client.HasOps() {
 		all, whole, err := w.client.Boxes(p.ctx)
@@ -153,6 +157,7 @@ func (p *poll) bridgeWords() {
 		p.r.Unseen = p.r.Unseen || i == readBoxes || backend.KindOf(err) == backend.ErrUnauthorised
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the bridge does not answer as it should (%s): %s", backend.Clean(reads[i], maxWord), p.clean(what, 200)))
 	}
+	p.muteBridge()
 	if p.r.Refuses = w.refuses; !w.refuses.IsEmpty() {
 		p.r.Notes = append(p.r.Notes, w.refuses)
 	}
@@ -177,6 +182,24 @@ func (p *poll) bridgeWords() {
 		}
 	}
 	p.r.Load = p.r.Load.Plus(w.client.TakeLoad())
+}
+
+// muteBridge says that the bridge does not answer. A key that it refuses is an answer, and told as what cannot be read.
+func (p *poll) muteBridge() {
+	w := p.s.bridge
+	if w.failed == 0 {
+		return
+	}
+	m := backend.Mute{What: backend.Text(backend.BridgeMute), Tries: w.failed}
+	if w.answers() {
+		m.What = backend.Text(backend.BridgeMute + " as it should")
+	}
+	err := cmp.Or(w.errs[readHealth], w.errs[readPool])
+	if backend.KindOf(err) == backend.ErrUnauthorised {
+		return
+	}
+	m.Why = p.clean(err.Error(), 300)
+	p.r.Mute = m
 }
 
 // named counts the sandboxes of the bridge that are shown.

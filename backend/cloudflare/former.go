@@ -9,11 +9,13 @@ import (
 	"sandglass/internal/stable"
 )
 
-// What later processes know of an instance: when its container started, and when it was seen to start again.
+// What later processes know of an instance: when its container started, and when it was seen to start again; and of an application:
+// its version, rollout and image.
 const (
 	markStarted = "started "
 	markFresh   = "fresh "
 	markNamed   = "named " // by a reference, until when
+	markApp     = "application "
 	maxMarks    = 2000
 )
 
@@ -39,6 +41,8 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 			s.formers[raw] = f
 		} else if raw, is := strings.CutPrefix(m.File, markNamed); is && sandboxID.MatchString(raw) {
 			s.recallNamed(raw, at)
+		} else if raw, is := strings.CutPrefix(m.File, markApp); is {
+			s.recallApp(raw)
 		}
 	}
 }
@@ -54,6 +58,37 @@ func (s *Source) recall(b *box) {
 	b.fresh = f.fresh
 	if now, known := b.entity.StartedAt.Get(); known && !f.started.IsZero() && b.started.UnixMicro() > f.started.UnixMicro() {
 		b.fresh = now
+	}
+}
+
+// recallApp takes what a former process knew of an application, as markOf wrote it.
+func (s *Source) recallApp(mark string) {
+	part := strings.Split(mark, "\n")
+	if len(part) != 4 {
+		return
+	}
+	s.formerApps[part[0]] = application{version: part[1], rollout: part[2], image: backend.Clean(part[3], maxName)}
+}
+
+// markOf is what a later process is to know of an application.
+func markOf(key string, a *application) string {
+	clip := func(text string) string { return backend.Clean(text, maxWord).String() }
+	return markApp + strings.Join([]string{key, clip(a.version), clip(a.rollout), a.image.String()}, "\n")
+}
+
+// sinceFormer tells what of an application changed since a former process read it.
+func (p *poll) sinceFormer(x *application) {
+	was, known := p.s.formerApps[x.key]
+	if !known {
+		return
+	}
+	delete(p.s.formerApps, x.key)
+	now := *x
+	now.version, now.rollout = backend.Clean(x.version, maxWord).String(), backend.Clean(x.rollout, maxWord).String()
+	before := len(p.r.Events)
+	p.rollout(&app{application: was}, &now)
+	for i := before; i < len(p.r.Events); i++ {
+		p.r.Events[i].Text = backend.Textf("%s; it was after the run before", p.r.Events[i].Text)
 	}
 }
 
@@ -80,6 +115,12 @@ func (s *Source) bookmarks() []backend.Bookmark {
 		} else {
 			mark(markNamed+raw, at)
 		}
+	}
+	for key, a := range s.apps {
+		mark(markOf(key, &a.application), s.deps.Now())
+	}
+	for key, a := range s.formerApps { // not read yet
+		mark(markOf(key, &a), s.deps.Now())
 	}
 	for raw, f := range s.formers { // not seen yet
 		mark(markStarted+raw, f.started)

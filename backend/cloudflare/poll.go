@@ -181,7 +181,7 @@ func (p *poll) takeRow(a *app, x *row, at time.Time) {
 		return
 	}
 	if b == nil {
-		b = &box{since: p.now}
+		b = &box{since: x.since(p.now, time.Time{})}
 		p.s.boxes[x.id] = b
 	}
 	if at.Before(b.readAt) {
@@ -210,10 +210,22 @@ func (a *app) nameOf(x *row) backend.Safe {
 	return backend.Textf("%s-%s", a.name, backend.Clean(string(raw[:min(len(raw), shortID)]), shortID))
 }
 
+// since is when an instance was in its state for certain: when the platform wrote it, no earlier than a reading that had another one;
+// else now.
+func (x *row) since(now, other time.Time) time.Time {
+	switch {
+	case x.at.IsZero() || x.at.After(now):
+		return now
+	case x.at.Before(other):
+		return other
+	}
+	return x.at
+}
+
 // compare tells what happened to an instance between two readings.
 func (p *poll) compare(b *box, x *row) {
 	if b.state != x.state {
-		b.since = p.now
+		b.since = x.since(p.now, b.readAt)
 	}
 	name := b.app.nameOf(x)
 	if now, known := x.entity.StartedAt.Get(); known && !b.started.IsZero() && x.started.After(b.started) {

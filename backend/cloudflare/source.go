@@ -38,8 +38,9 @@ type Source struct {
 	appsSaid   string   // why the list of applications is not whole
 	appsErr    *failure // why it could not be read when it was last asked for
 	namespaces namespaces
-	boxes      map[backend.ID]*box // by the id of the instance
-	formers    map[string]former   // of instances that this process has not seen yet, by id
+	boxes      map[backend.ID]*box    // by the id of the instance
+	formers    map[string]former      // of instances that this process has not seen yet, by id
+	formerApps map[string]application // of applications that this process has not read yet, by id in one spelling: what changes
 	started    time.Time
 	behind     bool // the poll before left lists unread
 
@@ -66,7 +67,7 @@ type box struct {
 	app     *app
 	key     backend.Key // under which it was last delivered
 	readAt  time.Time
-	since   time.Time // when its state was first seen
+	since   time.Time // when it was in its state for certain
 	asked   time.Time // when its own route was last asked
 	problem *backend.Problem
 	fresh   time.Time // when its container was seen to start again, on an empty disk; zero: it was not
@@ -80,7 +81,7 @@ func newSource(o *Options, deps backend.Deps) (*Source, error) {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	s := &Source{deps: deps, opt: o, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), base: strings.TrimRight(o.URL, "/") + "/accounts/" + o.AccountID,
-		apps: map[string]*app{}, boxes: map[backend.ID]*box{}, formers: map[string]former{}, started: deps.Now()}
+		apps: map[string]*app{}, boxes: map[backend.ID]*box{}, formers: map[string]former{}, formerApps: map[string]application{}, started: deps.Now()}
 	var err error
 	if s.client, err = wire.New(wire.Config{Origins: []string{o.URL}, Credential: o.Read, Budget: s.budget}, deps); err != nil {
 		return nil, fmt.Errorf("cloudflare source %s: %w", deps.ID, err)

@@ -140,6 +140,8 @@ type SourceHealth struct {
 	Bookmarks    []backend.Bookmark
 	Stopped      []backend.ID // sessions whose log file has not grown since their newest line
 	Exposed      backend.Safe // what others can do with a service of it without a credential; empty: nothing shows that
+	Mute         backend.Mute // which service of it does not answer while the rest does
+	MuteSince    time.Time    // when that was first seen; zero: all answer
 	Refuses      backend.Safe // why no action through it can be tried; empty: that is not known beforehand
 	ExposedSince time.Time    // when that was first seen; zero: nothing shows it
 	Undated      backend.Safe // matching log lines that were not counted, since nothing tells when they were written

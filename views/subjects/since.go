@@ -80,7 +80,7 @@ func Began(e, l, now time.Time, clock func(time.Time) string) string {
 		return "at least " + age(l) + " ago (" + clock(l) + " or earlier)"
 	case l.IsZero():
 		return "at most " + atMost(now.Sub(e)) + " ago (" + clock(e) + " or later)"
-	case near(e, l, now), age(e) == age(l):
+	case near(e, l, now):
 		return age(l) + " ago (" + clock(l) + ")"
 	}
 	return age(l) + " to " + atMost(now.Sub(e)) + " ago (between " + clock(e) + " and " + clock(l) + ")"

@@ -76,6 +76,20 @@ func TestRangesOfHoursHaveMinutes(t *testing.T) {
 	}
 }
 
+// Two bounds that are far apart are told as two, also where their ages are alike when they are rounded.
+func TestBoundsThatRoundToOneAgeAreTold(t *testing.T) {
+	utc := func(at time.Time) string { return at.Format("15:04:05Z") }
+	for want, c := range map[string][2]time.Duration{
+		"1m to 2m ago (between 11:58:10Z and 11:58:58Z)":     {110 * time.Second, 62 * time.Second},
+		"4h to 4h 50m ago (between 07:10:00Z and 07:55:00Z)": {4*time.Hour + 50*time.Minute, 4*time.Hour + 5*time.Minute},
+		"1m ago (11:58:50Z)":                                 {90 * time.Second, 70 * time.Second},
+	} {
+		if got := Began(noon.Add(-c[0]), noon.Add(-c[1]), noon, utc); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // The scope names the sources that the rule cannot judge; one that is down has an alert of its own.
 func TestTheScopeNamesWhereItsRuleIsNotEvaluated(t *testing.T) {
 	ws := func(source string) *backend.Workspace {
