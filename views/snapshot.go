@@ -24,6 +24,7 @@ type Snapshot struct {
 
 	// These are filled on first use.
 	naming  map[backend.Key]*alerts.Alert  // worst alert by subject
+	inside  map[backend.Key]*alerts.Alert  // worst alert of a workspace, by its session
 	failing map[backend.Key]bool           // workspaces of which a firing alert says that they fail
 	past    map[backend.Key]*backend.Event // Events by key
 	shared  map[backend.Key]*fleet.SharedStorage
@@ -47,7 +48,7 @@ func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) 
 	n := NewSnapshot(now, state, board)
 	n.Events, n.Hidden, n.Signals = c.Events, c.Hidden, c.Signals
 	if board == c.Board {
-		n.naming, n.failing, n.grouped = c.naming, c.failing, c.grouped
+		n.naming, n.inside, n.failing, n.grouped = c.naming, c.inside, c.failing, c.grouped
 	}
 	if state == c.State {
 		n.shared, n.evicted = c.shared, c.evicted
@@ -63,8 +64,19 @@ func (c *Snapshot) Shown(text string) string { return c.Hidden.Text(text) }
 
 // Alert returns the worst alert that names the subject, nil when none does. Alerts list their first 1,000 subjects.
 func (c *Snapshot) Alert(k backend.Key) *alerts.Alert {
+	c.nameAlerts()
+	return c.naming[k]
+}
+
+// AlertOfWorkspaces returns the worst alert that names a workspace of a session, nil when none does.
+func (c *Snapshot) AlertOfWorkspaces(session backend.Key) *alerts.Alert {
+	c.nameAlerts()
+	return c.inside[session]
+}
+
+func (c *Snapshot) nameAlerts() {
 	if c.naming == nil {
-		c.naming = make(map[backend.Key]*alerts.Alert)
+		c.naming, c.inside = make(map[backend.Key]*alerts.Alert), make(map[backend.Key]*alerts.Alert)
 		for _, a := range c.Board.Alerts { // worst first, so the first one stays
 			for i := range a.Subjects {
 				k := a.Subjects[i].Key
@@ -74,10 +86,13 @@ func (c *Snapshot) Alert(k backend.Key) *alerts.Alert {
 				if _, named := c.naming[k]; !named {
 					c.naming[k] = a
 				}
+				session := backend.Key{Kind: backend.KindSession, Source: k.Source, ID: k.Parent}
+				if _, named := c.inside[session]; !named && k.Kind == backend.KindWorkspace {
+					c.inside[session] = a
+				}
 			}
 		}
 	}
-	return c.naming[k]
 }
 
 // Condition says whether a workspace works now. One that is tried again fails while a firing alert says that it does.

@@ -41,13 +41,13 @@ func (l *List[R]) groupOf(row R) string {
 	switch {
 	case l.groups.by == byCompose:
 		for _, p := range projects {
-			if v := labelOf(l.cfg.Set.Labels(row), p); v != "" {
+			if v := labelOf(l.cfg.Set.Labels(row, c), p); v != "" {
 				return c.Shown(v)
 			}
 		}
 		return ""
 	case labelled:
-		return c.Shown(labelOf(l.cfg.Set.Labels(row), name))
+		return c.Shown(labelOf(l.cfg.Set.Labels(row, c), name))
 	}
 	if text, _ := l.cur.Field(l.groups.by); text != subjects.Nothing {
 		return text
@@ -78,7 +78,7 @@ func (g *groups) ungrouped() string {
 // groupBy groups the rows as a command says: compose, label NAME, a column, or off.
 func (l *List[R]) groupBy(text string) views.Outcome {
 	by := strings.TrimSpace(text)
-	if name, label := strings.CutPrefix(by, "label "); label {
+	if word, name, _ := strings.Cut(by, " "); word == "label" && !slices.Contains(l.fields(), by) {
 		by = byLabel + strings.TrimSpace(name)
 	}
 	switch {
@@ -92,6 +92,9 @@ func (l *List[R]) groupBy(text string) views.Outcome {
 		return views.Outcome{Say: "not grouped any more"}
 	}
 	if why := l.notAGroup(by); why != "" {
+		return views.Outcome{Say: why}
+	}
+	if why := l.lacksLabel(by); why != "" {
 		return views.Outcome{Say: why}
 	}
 	l.setGroups(by)
@@ -123,6 +126,43 @@ func (l *List[R]) notAGroup(by string) string {
 		return ""
 	}
 	return fmt.Sprintf("%q is nothing to group by: %s", backend.Clean(by, 30).String(), l.groupings())
+}
+
+// mostNamed is how many labels a message names.
+const mostNamed = 6
+
+// lacksLabel says that no row has what the rows are to be grouped by, and which labels there are; empty: some row has it, or none
+// is listed.
+func (l *List[R]) lacksLabel(by string) string {
+	wanted := projects
+	if name, labelled := strings.CutPrefix(by, byLabel); labelled {
+		wanted = []string{name}
+	} else if by != byCompose {
+		return ""
+	}
+	c, has, names := l.cur.Snapshot(), l.table.Len() == 0, []string(nil)
+	l.table.Each(func(row R) {
+		for _, f := range l.cfg.Set.Labels(row, c) {
+			name := f.Name.String()
+			if has = has || slices.Contains(wanted, name); !slices.Contains(names, name) && len(names) <= mostNamed {
+				names = append(names, name)
+			}
+		}
+	})
+	what := "the label " + c.Shown(wanted[0])
+	if by == byCompose {
+		what = "a compose project"
+	}
+	switch {
+	case has:
+		return ""
+	case len(names) == 0:
+		return "no row has " + what + ", nor any other label"
+	case len(names) > mostNamed:
+		names[mostNamed] = "…"
+	}
+	slices.Sort(names[:min(len(names), mostNamed)])
+	return "no row has " + what + ": there is " + strings.Join(names, ", ")
 }
 
 // sortRows puts the order into force. In groups, rows keep it inside their group; those without a group come last.

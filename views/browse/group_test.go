@@ -68,6 +68,35 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// Rows are grouped by a label that some of them have; else it is said which labels there are.
+func TestGroupsByLabel(t *testing.T) {
+	f := &views.Frame{Snapshot: views.NewSnapshot(time.Unix(1, 0), nil, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
+	l := entries(entry{"a", "blue"}, entry{"b", ""}, entry{"c", "blue"})
+	l.cfg.Set.Labels = func(e entry, _ *views.Snapshot) []backend.Field {
+		if e.state == "" {
+			return nil
+		}
+		return []backend.Field{{Name: backend.Text("team"), Value: backend.Clean(e.state, 80)}, {Name: backend.Text("app"), Value: backend.Text("x")}}
+	}
+	l.Render(120, 20, f)
+	say := func(text string) string { return l.Update(keys.Intent{Action: keys.Group, Text: text}, f).Say }
+	for text, want := range map[string]string{
+		"label tier": "no row has the label tier: there is app, team",
+		"compose":    "no row has a compose project: there is app, team",
+		"label ":     "write the label's name: label NAME",
+	} {
+		if got := say(text); got != want || l.groups.by != "" {
+			t.Errorf("%s: says %q, not %q; grouped by %q", text, got, want, l.groups.by)
+		}
+	}
+	if got := say("label team"); got != "grouped by label team; :group off ends it" {
+		t.Errorf("says %q", got)
+	}
+	if lines := grouped(l, f, 20); lines[1] != " blue  2 rows" || lines[4] != " no label team  1 row" {
+		t.Errorf("%s", strings.Join(lines, "\n"))
+	}
+}
+
 // Whatever the height, the row under the cursor is in sight below the head of its group, and a click finds it.
 func TestGroupsInFewLines(t *testing.T) {
 	f := &views.Frame{Snapshot: views.NewSnapshot(time.Unix(1, 0), nil, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}

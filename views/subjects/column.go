@@ -130,8 +130,8 @@ type Set[R any] struct {
 	Text func(R) string
 	// Named is searched too: names that only a State has. nil: none.
 	Named func(R, *views.Snapshot) string
-	// Labels are what a row can be grouped by besides its columns; nil: rows have none.
-	Labels func(R) []backend.Field
+	// Labels are what a row can be grouped by besides its columns; nil: rows have none. Of two with one name the first counts.
+	Labels func(R, *views.Snapshot) []backend.Field
 	// Muted rows are dimmed: what is merely listed.
 	Muted func(R) bool
 	// Stale rows show values of an older reading, because newer ones failed. nil: none.

@@ -3,6 +3,7 @@ package subjects
 import (
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/theme"
@@ -33,17 +34,22 @@ func readColumn[R any](meta func(R) *backend.Meta, priority int) Column[R] {
 
 // alertColumn names the worst alert about the row.
 func alertColumn[R any](key func(R) backend.Key, priority int) Column[R] {
-	return Column[R]{Name: "alert", Title: "ALERT", Help: "the worst alert that names it",
+	return worstAlert("the worst alert that names it", func(r R, c *views.Snapshot) *alerts.Alert { return c.Alert(key(r)) }, priority)
+}
+
+// worstAlert shows one alert of each row.
+func worstAlert[R any](help string, worst func(R, *views.Snapshot) *alerts.Alert, priority int) Column[R] {
+	return Column[R]{Name: "alert", Title: "ALERT", Help: help,
 		Min: 20, Ideal: 20, Priority: priority, Descending: true,
 		Cell: func(r R, c *views.Snapshot) Cell {
-			a := c.Alert(key(r))
+			a := worst(r, c)
 			if a == nil {
 				return Cell{}
 			}
 			return Cell{Text: plain(a.Rule), Tone: alertTone(a)}
 		},
 		Sort: func(r R, c *views.Snapshot) SortKey {
-			a := c.Alert(key(r))
+			a := worst(r, c)
 			if a == nil {
 				return SortKey{Unknown: true}
 			}

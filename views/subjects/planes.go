@@ -59,6 +59,9 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	switch {
 	case o.Outcome() == backend.OutcomeOK && (o.Unwell || o.StatusOnly()):
 		c.Tone, c.Mark = theme.Normal, theme.MarkNone
+		if !o.Unwell {
+			c.Short = backend.Text("status only")
+		}
 	case o.Works() && len(o.NotTried()) > 0:
 		c.Short = backend.Text("healthy")
 	}

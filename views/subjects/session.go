@@ -25,13 +25,15 @@ func Sessions() *Set[*backend.Session] {
 				hubOf(s).Label.String() + " " + s.Key.Source
 		},
 		Named:       func(s row, c *views.Snapshot) string { return sandboxesIn(s, c.State).String() },
+		Labels:      sessionLabels,
 		Stale:       func(s row, c *views.Snapshot) bool { return c.Stale(&s.Meta) },
 		DefaultSort: "alert",
 		Columns: []Column[row]{
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "its id", Min: 14, Ideal: 24, Flex: 1, Priority: 0},
 				theme.Normal, func(s row) backend.ID { return s.Key.ID }),
 			{Name: "running", Title: "RUNNING", Help: "whether a run loop is active now", Min: 9, Ideal: 9, Priority: 6, Descending: true,
-				Cell: func(s row, _ *views.Snapshot) Cell { return RunningCell(s) },
+				Needed: toldApart,
+				Cell:   func(s row, _ *views.Snapshot) Cell { return RunningCell(s) },
 				Sort: func(s row, _ *views.Snapshot) SortKey {
 					r, ok := s.Running.Get()
 					k := SortKey{Unknown: !ok}
@@ -40,7 +42,7 @@ func Sessions() *Set[*backend.Session] {
 					}
 					return k
 				}},
-			{Name: "status", Title: "STATUS", Help: "the list route's own word", Min: 8, Ideal: 14, Priority: 1,
+			{Name: "status", Title: "STATUS", Help: "the list route's own word", Min: 10, Ideal: 14, Priority: 1,
 				Cell: func(s row, _ *views.Snapshot) Cell { return sessionStatus(s) },
 				Sort: func(s row, _ *views.Snapshot) SortKey { return sortText(s.Status.String()) }},
 			{Name: "driver", Title: "DRIVER", Help: "of a Hub's session: since when a driver leads it, or for how long at least none did", Min: 9, Ideal: 14, Priority: 2, Descending: true,
@@ -50,10 +52,14 @@ func Sessions() *Set[*backend.Session] {
 			{Name: "sandbox", Title: "SANDBOX", Help: "its sandbox by name, or how many it has", Min: 12, Ideal: 18, Flex: 1, Priority: 4, IDs: true,
 				Cell: func(s row, c *views.Snapshot) Cell { return shown(sandboxesIn(s, c.State)) },
 				Sort: func(s row, c *views.Snapshot) SortKey { return sortText(sandboxesIn(s, c.State).String()) }},
+			countColumn(Column[row]{Name: "workspaces", Title: "WORKSPACES", Brief: "WS", Help: "how many workspaces its registry lists", Min: 3, Ideal: 10, Priority: 5,
+				Needed: func(c *views.Snapshot) bool { return c.State.Workspaces.Len() > 0 }}, workspacesIn),
+			countColumn(Column[row]{Name: "work", Title: "WORK", Help: "its executions and jobs that wait or run", Min: 4, Ideal: 4, Priority: 6,
+				Needed: func(c *views.Snapshot) bool { return c.State.Executions.Len()+c.State.Jobs.Len() > 0 }}, workOfSession),
 			sessionAlerts(2),
-			textColumn(Column[row]{Name: "answer", Title: "ANSWER", Help: "what its health route last answered", Min: 8, Ideal: 10, Priority: 5},
+			textColumn(Column[row]{Name: "answer", Title: "ANSWER", Help: "what its health route last answered", Min: 8, Ideal: 10, Priority: 7},
 				theme.Normal, func(s row) backend.Safe { return plain(string(s.Answer)) }),
-			textColumn(Column[row]{Name: "problem", Title: "PROBLEM", Help: "what is wrong with that answer, or the last error that its Hub keeps", Min: 10, Ideal: 30, Flex: 2, Priority: 5},
+			textColumn(Column[row]{Name: "problem", Title: "PROBLEM", Help: "what is wrong with that answer, or the last error that its Hub keeps", Min: 10, Ideal: 30, Flex: 2, Priority: 5, Needed: anyProblem},
 				theme.Warn, sessionProblem),
 			textColumn(Column[row]{Name: "label", Title: "LABEL", Help: "what its Hub calls it", Min: 10, Ideal: 20, Flex: 1, Priority: 8, Where: WideOnly},
 				theme.Normal, func(s row) backend.Safe { return hubOf(s).Label }),

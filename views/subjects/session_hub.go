@@ -3,6 +3,7 @@ package subjects
 import (
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/kit"
@@ -36,11 +37,15 @@ func sessionProblem(s *backend.Session) backend.Safe {
 }
 
 func sessionStatus(s *backend.Session) Cell {
+	c := text(s.Status, theme.Normal)
 	switch s.Status.String() {
+	case "":
 	case "error", "failed":
-		return text(s.Status, theme.Bad)
+		c.Tone, c.Mark = theme.Bad, theme.MarkBad
+	default:
+		c.Mark = RunningCell(s).Mark
 	}
-	return text(s.Status, theme.Normal)
+	return c
 }
 
 // driverCell is whether a driver leads a hub's session, and since when: as its participants tell, else the hub's list.
@@ -101,20 +106,84 @@ func sandboxesIn(s *backend.Session, st interface {
 	}
 }
 
-// sessionAlerts is the worst alert that names a session or a sandbox of it.
+// sessionAlerts is the worst alert that names a session, or a sandbox or workspace of it.
 func sessionAlerts(priority int) Column[*backend.Session] {
-	worst := func(s *backend.Session, c *views.Snapshot) backend.Key {
-		key := s.Key
-		for _, b := range c.State.BoxesOf(s.Key.ID) {
-			if a, now := c.Alert(b.Key), c.Alert(key); a != nil && (now == nil || a.Severity.Rank() > now.Severity.Rank()) {
-				key = b.Key
+	return worstAlert("the worst alert that names it, its sandbox or a workspace of it", func(s *backend.Session, c *views.Snapshot) *alerts.Alert {
+		worst := c.Alert(s.Key)
+		worse := func(a *alerts.Alert) {
+			if a != nil && (worst == nil || a.Severity.Rank() > worst.Severity.Rank()) {
+				worst = a
 			}
 		}
-		return key
+		for _, b := range c.State.BoxesOf(s.Key.ID) {
+			worse(c.Alert(b.Key))
+		}
+		worse(c.AlertOfWorkspaces(s.Key))
+		return worst
+	}, priority)
+}
+
+// workspacesIn counts the workspaces of a session that a registry lists.
+func workspacesIn(s *backend.Session, c *views.Snapshot) (n int) {
+	for range c.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
+		n++
 	}
-	byKey := alertColumn(func(k backend.Key) backend.Key { return k }, priority)
-	return Column[*backend.Session]{Name: byKey.Name, Title: byKey.Title, Help: "the worst alert that names it or its sandbox", Min: byKey.Min, Ideal: byKey.Ideal,
-		Priority: priority, Descending: true,
-		Cell: func(s *backend.Session, c *views.Snapshot) Cell { return byKey.Cell(worst(s, c), c) },
-		Sort: func(s *backend.Session, c *views.Snapshot) SortKey { return byKey.Sort(worst(s, c), c) }}
+	return n
+}
+
+// workOfSession counts the executions and jobs of a session and of its sandboxes that wait or run.
+func workOfSession(s *backend.Session, c *views.Snapshot) (n int) {
+	for _, key := range append([]backend.Key{s.Key}, keysOf(c.State.BoxesOf(s.Key.ID))...) {
+		for e := range partsOf(c.State, key) {
+			if x, ok := e.(backend.Worker); ok && !x.AsWork().Class.Ended() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func keysOf(boxes []*backend.Sandbox) (keys []backend.Key) {
+	for _, b := range boxes {
+		keys = append(keys, b.Key)
+	}
+	return keys
+}
+
+// countColumn shows how many of something belong to each row. Where none is listed there may be some that nothing lists.
+func countColumn[R any](c Column[R], count func(R, *views.Snapshot) int) Column[R] {
+	c.Align, c.Descending = Right, true
+	key := func(r R, s *views.Snapshot) SortKey {
+		n := count(r, s)
+		return SortKey{Num: float64(n), Unknown: n == 0}
+	}
+	c.Cell = func(r R, s *views.Snapshot) Cell {
+		if n := count(r, s); n > 0 {
+			return Cell{Text: plain(kit.Number(n))}
+		}
+		return None()
+	}
+	c.Sort = key
+	c.Measure = func(r R, s *views.Snapshot) (float64, bool) { return measured(key(r, s)) }
+	return c
+}
+
+// toldApart reports whether some session's status word does not tell whether it runs.
+func toldApart(c *views.Snapshot) bool {
+	for s := range c.State.Sessions.All() {
+		if runs, known := s.Running.Get(); s.Status.IsEmpty() || known && runs != s.ListedRunning.Or(runs) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyProblem reports whether something is wrong with some session.
+func anyProblem(c *views.Snapshot) bool {
+	for s := range c.State.Sessions.All() {
+		if !sessionProblem(s).IsEmpty() {
+			return true
+		}
+	}
+	return false
 }

@@ -28,6 +28,7 @@ func workSet(list string, kinds ...backend.Kind) *Set[backend.Worker] {
 				w.Sandbox.Safe().String() + " " + w.Session.Safe().String() + " " + k.Source
 		},
 		Named:       func(r backend.Worker, c *views.Snapshot) string { return sandboxOf(r, c).String() },
+		Labels:      workLabels,
 		Stale:       func(r backend.Worker, c *views.Snapshot) bool { return c.Stale(r.EntityMeta()) },
 		DefaultSort: "state",
 		Columns:     workColumns(kinds),
@@ -87,12 +88,12 @@ func workColumns(kinds []backend.Kind) []Column[backend.Worker] {
 		text(Column[row]{Name: "command", Title: "COMMAND", Help: "what runs", Min: 16, Ideal: 40, Flex: 4, Priority: 1},
 			func(w *backend.Work) backend.Safe { return w.Command }),
 		textColumn(Column[row]{Name: "origin", Title: "ORIGIN", Help: "nudge: signals a Hub's driver; driver: is that driver; else the platform's type of what is no command, such as write_files",
-			Min: 6, Ideal: 7, Priority: 4}, theme.Normal, originOf),
+			Min: 6, Ideal: 7, Priority: 4, Needed: anyOrigin}, theme.Normal, originOf),
 		textColumn(Column[row]{Name: "type", Title: "TYPE", Help: "what is requested, in the platform's word", Min: 5, Ideal: 11, Priority: 9, Where: Extra},
 			theme.Normal, typeOf),
 		text(Column[row]{Name: "error", Title: "ERROR", Help: "why the platform says that it failed", Min: 12, Ideal: 24, Flex: 2, Priority: 5},
 			func(w *backend.Work) backend.Safe { return w.Error }),
-		idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 12, Ideal: 21, Priority: 6},
+		idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 14, Ideal: 21, Priority: 4},
 			theme.Normal, func(r row) backend.ID { return r.AsWork().Session }),
 		idColumn(Column[row]{Name: "sandbox-id", Title: "SANDBOX ID", Help: "the whole id of that sandbox", Min: 12, Ideal: 16, Priority: 11, Where: Extra},
 			theme.Normal, func(r row) backend.ID { return r.AsWork().Sandbox }),
@@ -117,17 +118,22 @@ func shown(s backend.Safe) Cell { return text(s, theme.Normal) }
 
 // sandboxOf is the name of the sandbox that a piece of work runs in, or its id.
 func sandboxOf(r backend.Worker, c *views.Snapshot) backend.Safe {
+	if b := boxOfWork(r, c); b != nil {
+		return sandboxName(b)
+	}
+	return r.AsWork().Sandbox.Safe()
+}
+
+// boxOfWork is the sandbox that a piece of work runs in; nil: it names none that is listed.
+func boxOfWork(r backend.Worker, c *views.Snapshot) *backend.Sandbox {
 	id := r.AsWork().Sandbox
 	if id.IsZero() {
-		return backend.Safe{}
+		return nil
 	}
 	if b := c.State.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: r.EntityMeta().Key.Source, ID: id}); b != nil {
-		return sandboxName(b)
+		return b
 	}
-	if b := c.State.SandboxNamed(id, backend.Safe{}); b != nil {
-		return sandboxName(b)
-	}
-	return id.Safe()
+	return c.State.SandboxNamed(id, backend.Safe{})
 }
 
 // originOf is what a piece of work is besides a command, as the command and the platform's type tell.
@@ -142,6 +148,16 @@ func originOf(r backend.Worker) backend.Safe {
 		return kind
 	}
 	return backend.Safe{}
+}
+
+// anyOrigin reports whether something that is carried out is more than a command.
+func anyOrigin(c *views.Snapshot) bool {
+	for r := range workOf(c.State, backend.WorkKinds()) {
+		if !originOf(r).IsEmpty() {
+			return true
+		}
+	}
+	return false
 }
 
 // queuedOf is since when work waits. Once it began, only a time that the platform gave is worth telling.

@@ -77,3 +77,64 @@ func TestTheSessionOfAFailureThatIsRemembered(t *testing.T) {
 		}
 	}
 }
+
+// A session shows how many workspaces it has, what of it waits or runs, and the worst alert of all that belongs to it; rows of each
+// screen can be grouped by the labels of their sandbox.
+func TestASessionShowsWhatBelongsToIt(t *testing.T) {
+	id := backend.MustID
+	session := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "eu", ID: id("s-1")}}, Status: backend.Text("running"),
+		Running: backend.Known(true), ListedRunning: backend.Known(true)}
+	ws := func(name string) *backend.Workspace {
+		return &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "eu", Parent: id("s-1"), ID: id(name)}}}
+	}
+	web, repo := ws("web"), ws("repo")
+	repo.Extra = []backend.Field{{Name: backend.Text("tier"), Value: backend.Text("own")}}
+	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "dk", ID: id("b-1")}}, IsSandbox: true, Session: id("s-1"), Workspace: id("repo"),
+		Labels: []backend.Field{{Name: backend.Text("team"), Value: backend.Text("blue")}, {Name: backend.Text("tier"), Value: backend.Text("box")}}}
+	run := func(name string, class backend.WorkClass) *backend.Execution {
+		x := &backend.Execution{}
+		x.Within = backend.KindSandbox
+		x.Key, x.Class, x.Session, x.Sandbox = backend.Key{Kind: backend.KindExecution, Source: "dk", Parent: id("b-1"), ID: id(name)}, class, id("s-1"), id("b-1")
+		return x
+	}
+	f := frameWith()
+	f.State.Workspaces = fleet.NewTable(web, repo)
+	f.State.Sessions = fleet.NewTable(session)
+	f.State.Executions = fleet.NewTable(run("x-1", backend.WorkRunning), run("x-2", backend.WorkSucceeded), run("x-3", backend.WorkQueued))
+	f.State = f.State.WithSandboxes(fleet.NewTable(box))
+	cell := func(name string) string {
+		set := Sessions()
+		c := set.Columns[set.Column(name)].Cell(session, f.Snapshot)
+		return c.Text.String()
+	}
+	if a, b, c := cell("workspaces"), cell("work"), cell("alert"); a != "2" || b != "2" || c != "" {
+		t.Errorf("workspaces %q, work %q, alert %q", a, b, c)
+	}
+	warn := &alerts.Alert{Rule: "tmpdir-close-failed", Source: "eu", Severity: alerts.SeverityWarning, Subjects: []alerts.Subject{{Key: session.Key}}}
+	f.Snapshot = f.Next(f.Now, f.State, &alerts.Board{Alerts: []*alerts.Alert{warn}})
+	if got := cell("alert"); got != warn.Rule {
+		t.Errorf("its own alert: %q", got)
+	}
+	worse := &alerts.Alert{Rule: "failed-too-long", Source: "eu", Severity: alerts.SeverityCritical, Subjects: []alerts.Subject{{Key: web.Key}}}
+	f.Snapshot = f.Next(f.Now, f.State, &alerts.Board{Alerts: []*alerts.Alert{worse, warn}})
+	if got := cell("alert"); got != worse.Rule {
+		t.Errorf("that of its workspace is worse: %q", got)
+	}
+	named := func(all []backend.Field) (s string) {
+		for _, l := range all {
+			s += l.Name.String() + "=" + l.Value.String() + " "
+		}
+		return s
+	}
+	for what, got := range map[string]string{
+		"web":       named(Workspaces().Labels(web, f.Snapshot)),
+		"repo":      named(Workspaces().Labels(repo, f.Snapshot)),
+		"session":   named(Sessions().Labels(session, f.Snapshot)),
+		"execution": named(Work().Labels(f.State.Executions.At(0), f.Snapshot)),
+	} {
+		want := map[string]string{"repo": "tier=own team=blue tier=box ", "session": "team=blue tier=box ", "execution": "team=blue tier=box "}
+		if got != want[what] {
+			t.Errorf("%s: labels %q, want %q", what, got, want[what])
+		}
+	}
+}

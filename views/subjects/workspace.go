@@ -25,14 +25,15 @@ func Workspaces() *Set[*backend.Workspace] {
 			return w.Key.Safe().String() + " " + w.Reported.String() + " " + w.LastError.String() + " " +
 				w.Provider.String() + " " + w.Key.Source
 		},
-		Stale: func(w row, c *views.Snapshot) bool { return w.Unreadable || c.Stale(&w.Meta) },
+		Labels: workspaceLabels,
+		Stale:  func(w row, c *views.Snapshot) bool { return w.Unreadable || c.Stale(&w.Meta) },
 		JSON: func(w row, c *views.Snapshot) ([]byte, error) {
 			return views.JSON(workspaceJSON{w, condition(w, c), w.Durability()})
 		},
 		DefaultSort: "works",
 		Columns: []Column[row]{
 			{Name: "works", Title: "WORKS", Help: "concluded from the timestamps: failing, attempting (for longer than longest_operation), busy, working, unused or unknown",
-				Min: 9, Ideal: 10, Priority: 0, Descending: true,
+				Min: 9, Ideal: 12, Priority: 0, Descending: true,
 				Cell: func(w row, c *views.Snapshot) Cell { return WorksCell(w, c) },
 				Sort: func(w row, c *views.Snapshot) SortKey { return SortKey{Num: worksRank(w, c)} }},
 			{Name: "state", Title: "STATE", Help: "the registry's own word",
@@ -123,7 +124,7 @@ func runsLong(w *backend.Workspace, c *views.Snapshot) bool {
 // WorksCell is how it is shown whether a workspace works.
 func WorksCell(w *backend.Workspace, c *views.Snapshot) Cell {
 	if runsLong(w, c) {
-		return Cell{Text: plain(attempting), Tone: theme.Warn, Mark: theme.MarkBusy}
+		return Cell{Text: plain(attempting), Short: backend.Text("attempt"), Tone: theme.Warn, Mark: theme.MarkBusy}
 	}
 	return ConditionCell(condition(w, c))
 }
