@@ -6,7 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sandglass/backend"
+	"sandglass/views"
 	"sandglass/views/subjects"
+	"sandglass/views/text"
 )
 
 // diffObserve is for how long diff watches unless it is told otherwise: long enough for a second reading of most sources.
@@ -15,6 +17,7 @@ const diffObserve = 30 * time.Second
 func (p *Program) diffCommand(s *shared) *cobra.Command {
 	var o oneShot
 	var f finding
+	var format *oneWord
 	cmd := &cobra.Command{
 		Use:   "diff [ID]",
 		Short: "Watch for a while, and print what differs then: statuses, counts, rates, alerts, and of one subject its fields",
@@ -29,30 +32,47 @@ id or several ids match.`,
 			if len(args) > 0 {
 				o.asked = args[0]
 			}
-			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.diff(r, o.asked, f) })
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.diff(r, o.asked, f, format) })
 		},
 	}
+	format = p.output(cmd)
 	f.flags(p, cmd, s)
 	o.observe = diffObserve
 	o.flags(cmd)
 	return cmd
 }
 
+// diffDoc is `diff -o json`.
+type diffDoc struct {
+	Schema      int          `json:"schema"`
+	Time        views.Time   `json:"time"`
+	Environment backend.Safe `json:"environment"`
+	Subject     *backend.Key `json:"subject"` // null: everything
+	subjects.DiffersJSON
+}
+
 // diff prints what differs, of one subject or of everything.
-func (p *Program) diff(r *reading, given string, find finding) error {
+func (p *Program) diff(r *reading, given string, find finding, format *oneWord) error {
+	f, title := r.frame(), "what differs"
+	doc := diffDoc{Schema: text.Schema, Time: views.At(r.now), Environment: backend.Clean(r.Config.Environment, 200)}
 	var key backend.Key
-	title := subjects.DiffersTitle
-	f := r.frame()
 	if given != "" {
 		var err error
 		if key, err = r.find(given, find); err != nil {
 			return err
 		}
-		title = subjects.Title(key, f) + ": " + title
+		title, doc.Subject = subjects.Title(key, f)+": "+title, &key
+	}
+	if format.word != formatText {
+		doc.DiffersJSON = subjects.WhatDiffers(key, f)
+		if err := print(p, format, doc, nil); err != nil {
+			return err
+		}
+		return p.incomplete(r.state)
 	}
 	f.Theme = p.theme()
-	doc, _ := subjects.Differs(key, f)
-	if err := p.writeDoc(title, doc, f); err != nil {
+	page, _ := subjects.Differs(key, f)
+	if err := p.writeDoc(title, page, f); err != nil {
 		return err
 	}
 	return p.incomplete(r.state)

@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -29,17 +30,18 @@ const DiffersTitle = "what differs from 30 minutes before"
 func Differs(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 	w := &writer{Doc: &kit.Doc{}, f: f}
 	then := f.Now.Add(-DiffersSpan)
+	base := baseline{f.Snapshot, then}
 	for _, a := range f.Board.Alerts {
 		if views.AlertKey(a) == key {
-			w.alertDiffers(a, then)
+			w.alertDiffers(a, base)
 			return w.Doc, w.links
 		}
 	}
 	if key != (backend.Key{}) {
-		w.differsOf(key, then)
+		w.differsOf(key, base)
 		return w.Doc, w.links
 	}
-	w.Line(dim("Now " + Clock(f.Now, f.Now) + ", before " + Clock(then, f.Now) + "."))
+	w.Line(dim("Now " + Clock(f.Now, f.Now) + ", before " + Clock(then, f.Now) + "." + base.later()))
 	w.begunSince(then)
 	w.Under("Changes in between: deploys, versions, restarts, actions", func() {
 		for _, c := range f.Board.Changes(then, f.Now) {
@@ -48,7 +50,7 @@ func Differs(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key
 	})
 	for _, k := range backend.SubjectKinds() {
 		if k.Copy != nil {
-			w.changedOf(k, then)
+			w.changedOf(k, base)
 		}
 	}
 	w.countsBefore(then)
@@ -57,27 +59,14 @@ func Differs(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key
 
 // countsBefore compares the levels and rates of every source.
 func (w *writer) countsBefore(then time.Time) {
+	all, fresh := countsThatDiffer(w.f.Snapshot, then)
 	w.Under("Counts and rates", func() {
-		fresh := 0
-		for _, h := range w.f.State.Sources {
-			for _, l := range w.f.State.Day.Lines(h.Key.Source) {
-				if !charted(l.Name) {
-					continue
-				}
-				was, now := w.amountAt(l, then), w.amountAt(l, w.f.Now)
-				if was == now {
-					continue
-				}
-				if was == "unknown" {
-					fresh++
-					continue
-				}
-				tone := theme.Normal
-				if now == "unknown" {
-					tone = theme.Dim
-				}
-				w.Field(h.Key.Source, normal(lineTitle(l)), dim("  "+was+" → "), kit.Span{Tone: tone, Text: now})
+		for _, d := range all {
+			tone := theme.Normal
+			if d.now == unknownAmount {
+				tone = theme.Dim
 			}
+			w.Field(d.source, normal(lineTitle(d.line)), dim("  "+d.was+" → "), kit.Span{Tone: tone, Text: d.now})
 		}
 		if fresh > 0 {
 			w.Line(dim(kit.Count(fresh, "count was", "counts were") + " not read 30 minutes before, so that nothing can be compared"))
@@ -85,27 +74,82 @@ func (w *writer) countsBefore(then time.Time) {
 	})
 }
 
+// countDifference is a level or rate at two moments.
+type countDifference struct {
+	source   string
+	line     fleet.Line
+	was, now string
+}
+
+// countsThatDiffer compares all counts; fresh is how many were not read before.
+func countsThatDiffer(s *views.Snapshot, then time.Time) (all []countDifference, fresh int) {
+	for _, h := range s.State.Sources {
+		for _, l := range s.State.Day.Lines(h.Key.Source) {
+			if !charted(l.Name) {
+				continue
+			}
+			switch was, now := amountAt(s, l, then), amountAt(s, l, s.Now); was {
+			case now:
+			case unknownAmount:
+				fresh++
+			default:
+				all = append(all, countDifference{h.Key.Source, l, was, now})
+			}
+		}
+	}
+	return all, fresh
+}
+
+// unknownAmount is an amount that was not read.
+const unknownAmount = "unknown"
+
 // amountAt is the level of a line or its rate at a moment.
-func (w *writer) amountAt(l fleet.Line, at time.Time) string {
-	n, known := w.f.State.Day.Parts(l, at, rateSpan, 1)[0].Get()
+func amountAt(s *views.Snapshot, l fleet.Line, at time.Time) string {
+	n, known := s.State.Day.Parts(l, at, rateSpan, 1)[0].Get()
 	switch {
 	case !known:
-		return "unknown"
+		return unknownAmount
 	case l.IsLevel():
 		return measure(l, n)
 	}
 	return kit.Rate(n/rateSpan.Minutes()) + "/min"
 }
 
-// begunSince lists the alerts that began since.
+// mostBegun is how many alerts are listed that began since.
+const mostBegun = 24
+
+// begunSince lists the alerts that began since, the worst first and of these the newest.
 func (w *writer) begunSince(then time.Time) {
-	w.Under("Alerts that began since", func() {
-		for _, a := range w.f.Board.Alerts {
-			if a.Began().After(then) {
-				w.domino(a, false, false)
+	all := alertsSince(w.f.Snapshot, then)
+	w.Under("Alerts that began in the last 30 minutes", func() {
+		for i, a := range all {
+			if i == mostBegun {
+				w.Line(dim("and " + kit.Number(len(all)-i) + " more"))
+				break
 			}
+			w.domino(a, false, false)
 		}
 	})
+}
+
+func alertsSince(s *views.Snapshot, then time.Time) (all []*alerts.Alert) {
+	for _, a := range s.Board.Alerts {
+		if a.Began().After(then) {
+			all = append(all, a)
+		}
+	}
+	stable.Sort(all, func(a, b *alerts.Alert) int {
+		return cmp.Or(cmp.Compare(standing(b), standing(a)), b.Began().Compare(a.Began()))
+	})
+	return all
+}
+
+// standing orders alerts: those that fire by severity, then the others.
+func standing(a *alerts.Alert) int {
+	if a.State != alerts.StateFiring {
+		return -1
+	}
+	return a.Severity.Rank()
 }
 
 // difference is one subject that differs.
@@ -116,7 +160,8 @@ type difference struct {
 }
 
 // differenceOf compares an entity with what it was; false: it is as it was, or that is not known.
-func differenceOf(m *backend.Meta, then time.Time) (difference, bool) {
+func (b baseline) differenceOf(m *backend.Meta) (difference, bool) {
+	then := b.of(m.Key.Source)
 	if len(m.History) == 0 {
 		return difference{}, false
 	}
@@ -125,7 +170,7 @@ func differenceOf(m *backend.Meta, then time.Time) (difference, bool) {
 	if !last.At.After(then) {
 		return d, false
 	}
-	d.was = "unknown"
+	d.was = unknownAmount
 	for i := range m.History {
 		if !m.History[i].At.After(then) {
 			d.was = m.History[i].Status.String()
@@ -137,13 +182,11 @@ func differenceOf(m *backend.Meta, then time.Time) (difference, bool) {
 	return d, d.was != d.now
 }
 
-// changedOf lists the subjects of a kind that are new, gone, or of another status.
-func (w *writer) changedOf(k *backend.SubjectKind, then time.Time) {
-	var all []difference
-	fresh := 0
-	rows := w.f.State.Rows(k.Kind)
+// subjectsThatDiffer are the subjects of a kind that are gone or of another status, the newest change first; fresh is how many are new.
+func (b baseline) subjectsThatDiffer(k *backend.SubjectKind, board *alerts.Board) (all []difference, fresh int) {
+	rows := b.state().Rows(k.Kind)
 	for i := range rows.Len() {
-		d, is := differenceOf(rows.Entity(i).EntityMeta(), then)
+		d, is := b.differenceOf(rows.Entity(i).EntityMeta())
 		switch {
 		case is && d.was == "not seen":
 			fresh++
@@ -151,15 +194,22 @@ func (w *writer) changedOf(k *backend.SubjectKind, then time.Time) {
 			all = append(all, d)
 		}
 	}
-	for _, p := range w.f.Board.PastOf(k.Kind) {
-		if _, latest := p.Gone(); latest.After(then) {
-			all = append(all, difference{p.Entity.EntityMeta().Key, "listed", "gone", latest})
+	for _, p := range board.PastOf(k.Kind) {
+		key := p.Entity.EntityMeta().Key
+		if _, latest := p.Gone(); latest.After(b.of(key.Source)) {
+			all = append(all, difference{key, "listed", "gone", latest})
 		}
 	}
+	stable.Sort(all, func(a, b difference) int { return b.at.Compare(a.at) })
+	return all, fresh
+}
+
+// changedOf lists the subjects of a kind that are new, gone, or of another status.
+func (w *writer) changedOf(k *backend.SubjectKind, base baseline) {
+	all, fresh := base.subjectsThatDiffer(k, w.f.Board)
 	if len(all)+fresh == 0 {
 		return
 	}
-	stable.Sort(all, func(a, b difference) int { return b.at.Compare(a.at) })
 	head := k.Plural
 	if len(all) > 0 {
 		head = kit.Count(len(all), k.Name+" differs", k.Plural+" differ")
@@ -174,7 +224,7 @@ func (w *writer) changedOf(k *backend.SubjectKind, then time.Time) {
 		w.Field(backend.Age(w.f.Now.Sub(d.at))+" ago", normal(NameOf(d.key, w.f.Snapshot).String()), dim("  "+d.was+" → "), normal(d.now), dim("  "+d.key.Source))
 	}
 	if fresh > 0 {
-		w.Field("first seen", normal(kit.Count(fresh, k.Name, k.Plural)), dim("  within the 30 minutes"))
+		w.Field("first seen", normal(kit.Count(fresh, k.Name, k.Plural)), dim("  since then"))
 	}
 }
 
@@ -182,7 +232,7 @@ func (w *writer) changedOf(k *backend.SubjectKind, then time.Time) {
 const mostSubjectsDiffering = 4
 
 // alertDiffers compares the subjects of an alert.
-func (w *writer) alertDiffers(a *alerts.Alert, then time.Time) {
+func (w *writer) alertDiffers(a *alerts.Alert, base baseline) {
 	for i := range a.Subjects {
 		key := a.Subjects[i].Key
 		if i == mostSubjectsDiffering {
@@ -190,50 +240,56 @@ func (w *writer) alertDiffers(a *alerts.Alert, then time.Time) {
 			break
 		}
 		w.Head(Title(key, w.f))
-		w.statusDiffers(key, then)
+		w.statusDiffers(key, base)
 	}
 	if len(a.Subjects) == 0 {
 		w.Line(dim("It names no subject."))
 	}
-	w.changesBetween(backend.Key{Source: a.Source}, then)
+	w.changesBetween(backend.Key{Source: a.Source}, base.then)
 }
 
 // differsOf compares one subject.
-func (w *writer) differsOf(key backend.Key, then time.Time) {
-	w.statusDiffers(key, then)
+func (w *writer) differsOf(key backend.Key, base baseline) {
+	w.statusDiffers(key, base)
 	w.Under("Alerts about it that began since", func() {
 		for _, a := range w.f.Board.Alerts {
 			for i := range a.Subjects {
-				if a.About(i, key) && a.Began().After(then) {
+				if a.About(i, key) && a.Began().After(base.then) {
 					w.domino(a, false, false)
 					break
 				}
 			}
 		}
 	})
-	w.changesBetween(key, then)
+	w.changesBetween(key, base.then)
 }
 
 // statusDiffers compares the status and the readings of one subject.
-func (w *writer) statusDiffers(key backend.Key, then time.Time) {
+func (w *writer) statusDiffers(key backend.Key, base baseline) {
 	e := w.f.State.Entity(key)
 	if e == nil {
 		w.Line(dim("It is not there now, or has no status of its own that could be compared."))
-	} else {
-		m := e.EntityMeta()
-		switch d, is := differenceOf(m, then); {
-		case is && !m.FirstSeen.After(then):
-			w.Field("status", dim(d.was+" → "), kit.Span{Tone: theme.Strong, Text: d.now}, dim("  "+backend.Age(w.f.Now.Sub(d.at))+" ago"))
-		case m.FirstSeen.After(then):
-			w.Field("status", normal("as it was first read, "+backend.Age(w.f.Now.Sub(m.FirstSeen))+" ago"), dim("; what it was before is not known"))
-		default:
-			w.Field("status", normal("as 30 minutes before"))
-		}
-		for i := len(m.History) - 1; i >= 0 && m.History[i].At.After(then); i-- {
-			w.Field(Clock(m.History[i].At, w.f.Now), normal(m.History[i].Status.String()))
-		}
-		w.readingsDiffer(e, then)
+		return
 	}
+	m, then := e.EntityMeta(), base.of(key.Source)
+	before := "30 minutes before"
+	if then.After(base.then) {
+		before = "its source was first read, " + backend.Age(w.f.Now.Sub(then)) + " ago"
+	}
+	switch d, is := base.differenceOf(m); {
+	case is && !m.FirstSeen.After(then):
+		w.Field("status", dim(d.was+" → "), kit.Span{Tone: theme.Strong, Text: d.now}, dim("  "+backend.Age(w.f.Now.Sub(d.at))+" ago"))
+	case m.FirstSeen.After(then):
+		w.Field("status", normal("as it was first read, "+backend.Age(w.f.Now.Sub(m.FirstSeen))+" ago"), dim("; what it was before is not known"))
+	case then.After(base.then):
+		w.Field("status", normal("as when "+before))
+	default:
+		w.Field("status", normal("as "+before))
+	}
+	for i := len(m.History) - 1; i >= 0 && m.History[i].At.After(then); i-- {
+		w.Field(Clock(m.History[i].At, w.f.Now), normal(m.History[i].Status.String()))
+	}
+	w.readingsDiffer(e, then)
 }
 
 // changesBetween lists the changes that tell something of a subject's source.

@@ -46,6 +46,13 @@ func TestWhatDiffersFromHalfAnHourBefore(t *testing.T) {
 			t.Errorf("%q is told:\n%s", not, text)
 		}
 	}
+	d := WhatDiffers(backend.Key{}, f)
+	if len(d.Alerts) != 1 || d.Alerts[0] != "a1" || len(d.Counts) != 1 || d.Counts[0].Was != "1.0/min" || d.Counts[0].Now != "5.0/min" || len(d.Changes) != 1 {
+		t.Errorf("%+v", d)
+	}
+	if d := WhatDiffers(failed.Key, f); len(d.Alerts) != 1 || len(d.States) != 1 || len(d.Counts) != 0 {
+		t.Errorf("of one subject: %+v", d)
+	}
 	if len(links) != 2 {
 		t.Errorf("links %v", links)
 	}
@@ -54,5 +61,45 @@ func TestWhatDiffersFromHalfAnHourBefore(t *testing.T) {
 		if text := plainText(doc); !strings.Contains(text, want) || strings.Contains(text, "failed-too-long") != (key == "broke") {
 			t.Errorf("%s:\n%s", key, text)
 		}
+	}
+}
+
+// What a source listed when it was first read is not new: a console that has just begun, or a command that looks for half a minute,
+// compares with that, and says so.
+func TestWhatDiffersFromTheFirstReading(t *testing.T) {
+	ws := func(source, id string, seen, changed time.Duration) *backend.Workspace {
+		return &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: source, ID: backend.MustID(id)}, FirstSeen: noon.Add(-seen),
+			History: []backend.StatusChange{{Status: backend.Text("open"), At: noon.Add(-seen)}, {Status: backend.Text("failed"), At: noon.Add(-changed)}}}}
+	}
+	source := func(id string, first time.Duration) *fleet.SourceHealth {
+		return &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)}, FirstTry: noon.Add(-first), Interval: 10 * time.Second}
+	}
+	st := &fleet.State{Workspaces: fleet.NewTable(ws("h", "broke", 28*time.Second, 5*time.Second), ws("h", "still", 28*time.Second, 27*time.Second), ws("h", "new", 4*time.Second, 2*time.Second)),
+		Sources: []*fleet.SourceHealth{source("h", 30*time.Second)}}
+	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, &alerts.Board{}), Theme: theme.New(theme.NoColours, theme.ASCII)}
+	doc, _ := Differs(backend.Key{}, f)
+	text := plainText(doc)
+	for _, want := range []string{"Nothing was read before", "compared with the first readings", "1 workspace differs", "/broke  open > failed", "first seen  1 workspace  since then"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not told:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "still") {
+		t.Errorf("what its first reading said is told as a change:\n%s", text)
+	}
+	doc, _ = Differs(backend.Key{Kind: backend.KindWorkspace, Source: "h", ID: backend.MustID("still")}, f)
+	if text := plainText(doc); !strings.Contains(text, "as when its source was first read, 20s ago") {
+		t.Errorf("%s", text)
+	}
+	if d := WhatDiffers(backend.Key{}, f); len(d.States) != 1 || d.States[0].Was != "open" || d.States[0].Now != "failed" || d.States[0].Key.ID.Raw() != "broke" || d.New["workspaces"] != 1 {
+		t.Errorf("%+v", d)
+	}
+	if d := WhatDiffers(st.Workspaces.At(2).Key, f); len(d.States) != 0 || len(d.New) != 0 {
+		t.Errorf("of one subject: %+v", d)
+	}
+	st.Sources = append(st.Sources, source("old", time.Hour))
+	doc, _ = Differs(backend.Key{}, f)
+	if text := plainText(doc); !strings.Contains(text, "Compared with their first readings: h.") {
+		t.Errorf("%s", text)
 	}
 }

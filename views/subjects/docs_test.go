@@ -53,6 +53,7 @@ func TestReadingJSONIsDocumented(t *testing.T) {
 	}
 	documented(t, sections, "Source", reflect.TypeFor[SourceItem]())
 	documented(t, sections, "Place", reflect.TypeFor[placeItem]())
+	documented(t, sections, "Document of diff", reflect.TypeFor[DiffersJSON]())
 	documented(t, sections, "PlaceUser", reflect.TypeFor[placeUser]())
 }
 

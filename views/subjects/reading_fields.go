@@ -35,22 +35,26 @@ func (w *writer) readingsDiffer(e backend.Entity, then time.Time) {
 		}
 		return
 	}
+	for _, x := range comparedWith(earlier, then) {
+		w.fieldsDiffer(x, e)
+	}
+}
+
+// comparedWith are the readings that the newest is compared with: the one that held 30 minutes before, or is the first that was read
+// since, and the one before it.
+func comparedWith(earlier []fleet.EarlierReading, then time.Time) []fleet.EarlierReading {
 	last := len(earlier) - 1
-	for _, x := range earlier[:last] {
-		if x.Until.After(then) { // it held 30 minutes before, or is the first one that was read since
-			w.fieldsDiffer(x, e)
-			break
+	for i, x := range earlier[:max(last, 0)] {
+		if x.Until.After(then) {
+			return []fleet.EarlierReading{earlier[i], earlier[last]}
 		}
 	}
-	w.fieldsDiffer(earlier[last], e)
+	return earlier[max(last, 0):]
 }
 
 // fieldsDiffer lists the fields in which two readings of one subject differ, under the names of get -o json.
 func (w *writer) fieldsDiffer(x fleet.EarlierReading, now backend.Entity) {
-	fields := w.fieldsThatDiffer(documentOf(x.Entity), documentOf(now))
-	if len(fields) == 0 {
-		fields = w.fieldsThatDiffer(rawOf(x.Entity), rawOf(now))
-	}
+	fields := w.differing(x.Entity, now)
 	title := "Differs from the reading of " + Clock(x.Entity.EntityMeta().ReadAt, w.f.Now)
 	w.Under(title, func() {
 		for i, d := range fields {
@@ -64,6 +68,14 @@ func (w *writer) fieldsDiffer(x fleet.EarlierReading, now backend.Entity) {
 			w.Line(dim("in nothing but when it was read"))
 		}
 	})
+}
+
+// differing are the fields in which two readings of one subject differ: as they are printed, else as their source wrote them.
+func (w *writer) differing(was, now backend.Entity) []fieldDifference {
+	if fields := w.fieldsThatDiffer(documentOf(was), documentOf(now)); len(fields) > 0 {
+		return fields
+	}
+	return w.fieldsThatDiffer(rawOf(was), rawOf(now))
 }
 
 // amount is the value of a field as people read it.
