@@ -36,8 +36,12 @@ func (c *client) probe(ctx context.Context, t actions.Target, id string) (action
 // concluded is the result. A fault is called one: that it was found is what is proved.
 func (x *examination) concluded() (actions.Done, error) {
 	done, err := actions.Concluded(x.found)
-	if err == nil && x.exec.Outcome == backend.OutcomeFailed {
+	switch v, read := (backend.Observation{Verdicts: x.found}).Of(backend.PlaneRead); {
+	case err != nil:
+	case x.exec.Outcome == backend.OutcomeFailed:
 		done.Text = backend.Textf("a fault was found: %s", done.Text)
+	case x.exec.Outcome == backend.OutcomeOK && read && v.Outcome == backend.OutcomeUnknown:
+		done.Text = backend.Textf("commands run in /workspace; that files can be read is not proved: %s", v.What)
 	}
 	return done, err
 }
@@ -281,7 +285,7 @@ func (x *examination) read(ctx context.Context, names []string) {
 		case a.problem != nil:
 			v.What = backend.Clean(x.c.said(a.problem), 400)
 		case !bridge.ReadContent(a.body).IsKnown():
-			v.What = backend.Text("a file was answered empty, as one that cannot be read is answered too")
+			v.What = backend.Text("the file that was asked for came back empty, as one does that cannot be read: write text into one there, then probe again")
 		default:
 			v.Outcome, v.What = backend.OutcomeOK, backend.Text("a file was read")
 		}

@@ -294,6 +294,8 @@ func (r *contradiction) decides(env *alerts.Env, b *backend.Sandbox, worst *fail
 		return backend.Text("fires with a second fact. A probe tells no more, for its command ran: see the log of the application")
 	case worst.Plane == signalAgent && !unreached.IsEmpty():
 		return backend.Textf("fires with a second fact. No probe gives one: %s", unreached)
+	case worst.Plane == signalAgent && env.State.NoRoom(b, env.Display(env.Now)):
+		return backend.Text("fires with a second fact. A probe gives one once an instance is free: the newest was refused for want of one")
 	case worst.Plane == signalAgent:
 		return backend.WithFlags(backend.Textf("fires with a second fact, such as a probe: sandglass probe %s", called(b)), env.State.Reach)
 	case onPlatform(b):

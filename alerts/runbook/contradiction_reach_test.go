@@ -174,3 +174,14 @@ func TestWhatManyAgentsRanThemselves(t *testing.T) {
 		}
 	}
 }
+
+// TestAProbeThatFoundNoInstanceIsAdvisedAfterRoom: the page says first what a probe needs that was refused.
+func TestAProbeThatFoundNoInstanceIsAdvisedAfterRoom(t *testing.T) {
+	t.Parallel()
+	b := workersBox(func(b *backend.Sandbox) { b.Class = backend.SandboxUnknown }, backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: backend.FailThrottled, At: now, What: backend.Text("the bridge answered 503")})
+	w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StatePending, "not reported, but no command begins in it, its agent's log says", "log: 1 command in session sandbox-b could not begin since 12:00:00Z")}
+	d := w.diagnose("contradiction", b.Key)
+	if len(d.Do) < 2 || !strings.Contains(d.Do[0].String(), "Make room first") || !strings.Contains(d.Do[1].String(), "sandglass probe") {
+		t.Errorf("%s", steps(&d))
+	}
+}

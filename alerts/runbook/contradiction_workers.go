@@ -43,7 +43,18 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom(s.fresh(checks))}
 	s.endWorkers(&d)
 	d.unreached(unreached)
+	if slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return s.State.NoRoom(b, s.now) }) {
+		d.makeRoom()
+	}
 	return d
+}
+
+// makeRoom puts before a probe what one needs that was refused for want of an instance.
+func (d *Diagnosis) makeRoom() {
+	i := slices.IndexFunc(d.Do, func(step backend.Safe) bool { return strings.Contains(step.String(), "sandglass probe ") })
+	if i >= 0 {
+		d.Do = slices.Insert(d.Do, i, backend.Text("Make room first: the newest command in it was refused, for no instance was free. The alert capacity says how."))
+	}
 }
 
 // runsTells is what shows whether a sandbox behind a Worker runs, where nothing lists it.

@@ -38,7 +38,7 @@ func Sources() *Set[*fleet.SourceHealth] {
 				Cell: func(h row, _ *views.Snapshot) Cell { return StatusCell(h.Status) },
 				Sort: func(h row, _ *views.Snapshot) SortKey { return SortKey{Num: statusRank(h.Status)} }},
 			{Name: "error", Title: "WHY", Help: "why it is degraded or down", Min: 12, Ideal: 24, Flex: 3, Priority: 2,
-				Cell: func(h row, _ *views.Snapshot) Cell { return sourceError(h) },
+				Cell: func(h row, c *views.Snapshot) Cell { return sourceError(h, c) },
 				Sort: func(h row, _ *views.Snapshot) SortKey { return sortText(h.Error.String()) }},
 			{Name: "blind", Title: "NOT EVALUATED", Brief: "NOT EV.", Help: "number of rules that are not evaluated here", Align: Right, Min: 7, Ideal: 7, Priority: 2, Descending: true,
 				Cell: func(h row, c *views.Snapshot) Cell { return blindCell(len(c.Board.BlindOn(h.Key.Source))) },
@@ -144,7 +144,10 @@ func statusRank(s fleet.SourceStatus) float64 {
 	return 0
 }
 
-func sourceError(h *fleet.SourceHealth) Cell {
+func sourceError(h *fleet.SourceHealth, c *views.Snapshot) Cell {
+	if said := c.State.Unattributed(h); h.Error.IsEmpty() && !said.IsEmpty() {
+		return Cell{Text: said, Tone: theme.Normal}
+	}
 	switch {
 	case h.Error.IsEmpty() && len(h.Notes) > 0:
 		return Cell{Text: h.Notes[0], Short: plain(kit.Count(len(h.Notes), "note", "notes")), Tone: theme.Dim}

@@ -74,7 +74,15 @@ func NewSourceItem(h *fleet.SourceHealth, ctx *views.Snapshot) *SourceItem {
 		Absent: h.Status == fleet.StatusAbsent, LastOKAt: views.At(h.LastOK), LastTryAt: views.At(h.LastTry), NextPollAt: views.At(h.NextPoll),
 		Failures: h.Failures, IntervalSeconds: h.Interval.Seconds(), P50Seconds: h.P50.Seconds(), P95Seconds: h.P95.Seconds(),
 		RequestsPerMinute: h.RequestsPerMin, BytesPerMinute: h.BytesPerMin, WorkspacesUnknown: h.WorkspacesUnknown,
-		Registry: h.Registry, Inputs: views.List(h.Inputs), Missing: views.List(h.Missing), Problems: views.List(h.Problems), Notes: views.List(h.Notes), Facts: h.Facts, Pools: h.Pools, Runs: runItems(ctx.State, h.Key.Source)}
+		Registry: h.Registry, Inputs: views.List(h.Inputs), Missing: views.List(h.Missing), Problems: views.List(h.Problems), Notes: views.List(notes(h, ctx.State)), Facts: h.Facts, Pools: h.Pools, Runs: runItems(ctx.State, h.Key.Source)}
+}
+
+// notes are what a source says of itself, with the lines of its logs that nothing is known to belong to.
+func notes(h *fleet.SourceHealth, st *fleet.State) []backend.Safe {
+	if said := st.Unattributed(h); !said.IsEmpty() {
+		return append(slices.Clone(h.Notes), said)
+	}
+	return h.Notes
 }
 
 // NewSourceJSON is what `check` says of a source.

@@ -98,6 +98,9 @@ func (w *writer) statements(h *fleet.SourceHealth) {
 		}
 		w.Field(label(i+1, "notes"), normal(n.String()))
 	}
+	if said := w.f.State.Unattributed(h); !said.IsEmpty() {
+		w.Field("", normal(said.String()))
+	}
 }
 
 // mostDependent is how many alerts of a source are listed.

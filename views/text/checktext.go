@@ -482,8 +482,13 @@ func writeBounds(b *strings.Builder, bounds subjects.BoundsJSON, now time.Time) 
 // mostInvalid is how many invalid references are named.
 const mostInvalid = 5
 
-// writeInvalid names the first stored references that a source of files left out, each by itself, and counts them.
+// writeInvalid says which lines of a log belong to nothing that is known, and names the first stored references that a source of files left out, each by itself, and counts them.
 func (c *Check) writeInvalid(b *strings.Builder, source string) {
+	if h := c.snapshot.State.Source(source); h != nil {
+		if said := c.snapshot.State.Unattributed(h); !said.IsEmpty() {
+			fmt.Fprintf(b, "            %s\n", said)
+		}
+	}
 	all := c.snapshot.State.InvalidRefs(source)
 	for _, p := range all[:min(len(all), mostInvalid)] {
 		fmt.Fprintf(b, "            invalid: %s: %s\n", p.Where, p.What)
