@@ -271,7 +271,7 @@ func (re *ruleEvaluation) write(g *group) {
 			a.Evidence = g.alert.Evidence[:len(g.alert.Evidence)-g.marks]
 		}
 	} else {
-		a.Evidence = said.Evidence
+		a.Evidence = slices.Concat(said.Evidence, re.ofEach(g.members, t.oldest))
 	}
 	a.Direction = DirectionOf(a.Trend, a.TrendSpan)
 	near := re.changesNear(g.id.source, o.Via, a.Subjects, onset(o), o.Bounds)
@@ -280,6 +280,26 @@ func (re *ruleEvaluation) write(g *group) {
 	}
 	a.Evidence, g.marks = slices.Concat(a.Evidence, near), len(near)
 	g.alert = a
+}
+
+// mostOfEach bounds the evidence about further subjects of an alert.
+const mostOfEach = 8
+
+// ofEach is the evidence about those of the first subjects that are not the oldest.
+func (re *ruleEvaluation) ofEach(members []*record, oldest *record) (out []Evidence) {
+	rule, is := re.rule.(EachRule)
+	if !is {
+		return nil
+	}
+	for _, r := range members[:min(len(members), MaxSubjects)] {
+		if r == oldest || r.State != StateFiring {
+			continue
+		}
+		if out = append(out, rule.Each(r.aggregated().Evidence)...); len(out) >= mostOfEach {
+			return out[:mostOfEach]
+		}
+	}
+	return out
 }
 
 // list names the subjects: those that live, or when none does those that ended.

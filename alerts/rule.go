@@ -136,6 +136,13 @@ type SeriesRule interface {
 	SeriesOf(note Note) []backend.Series
 }
 
+// EachRule is a SeriesRule that tells some of its evidence about each subject of an alert, not only about the oldest.
+type EachRule interface {
+	SeriesRule
+	// Each is that part of the evidence of one finding.
+	Each(said []Evidence) []Evidence
+}
+
 // FleetRule judges aggregates. It is evaluated on every State and returns a verdict for each subject it can judge,
 // False included; a known finding that it leaves out has no data.
 type FleetRule interface {

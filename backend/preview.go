@@ -1,6 +1,9 @@
 package backend
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Preview is an address on the internet at which a port of a sandbox answers.
 type Preview struct {
@@ -26,6 +29,26 @@ type PreviewToken struct {
 	Name    Safe             `json:"name"`
 	Expires Value[time.Time] `json:"expires,omitzero"` // not applicable: it has no end
 	Expired Value[bool]      `json:"expired"`
+}
+
+// PreviewFailures are why an agent's SDK could not make the address of a port, as the member detail of its errors says.
+func PreviewFailures() []string {
+	return []string{"preview_creation_failed", "invalid_preview_url", "preview_token_creation_failed", "url_parse_failed"}
+}
+
+// PreviewFailedBy counts those that name one of PreviewFailures.
+func PreviewFailedBy(detail string) Metric { return MetricPreviewFailed + Metric(":"+detail) }
+
+// PreviewFailureMeans says what a text tells that names one of PreviewFailures; empty where it names none.
+func PreviewFailureMeans(text string) Safe {
+	means := [...]Literal{"the platform did not make the address", "the platform's answer had no address of use",
+		"no token was made: look at the rights of the agent's key", "the address that the platform gave cannot be read"}
+	for i, detail := range PreviewFailures() {
+		if strings.Contains(text, detail) {
+			return Text(means[i])
+		}
+	}
+	return Safe{}
 }
 
 // Snapshot is a saved copy of a sandbox, from which another one can be made.

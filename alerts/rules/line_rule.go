@@ -255,7 +255,9 @@ func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, src string, v *alerts
 		Text:  backend.Textf("%s%s in %s", backend.Clean(who, 120), plural(int(m.N), "such line"), text(r.over)),
 		Value: backend.Known(m.N), Unit: "lines", Source: src, At: m.Last,
 	}}
-	if !m.Sample.IsEmpty() {
+	if kinds := r.kinds(env, m, src, who, v.Session); len(kinds) > 0 {
+		v.Evidence = append(v.Evidence, kinds...)
+	} else if !m.Sample.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(m.Sample.String(), 300)), Source: src, At: m.Last})
 		if r.phases {
 			v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.SignedPhase(m.Sample).Means(), Source: src, At: m.Last})

@@ -118,7 +118,7 @@ func (r *ptyPressure) JudgeSeries(env *alerts.Env, key backend.Key, series []bac
 	if n.Unknown > 0 {
 		v.Severity = r.meta.Severity
 		v.Detail = backend.Textf("%s; %s about one that is not known any more", v.Detail, plural(n.Unknown, "line"))
-		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%sunknown PTY session, %s since: it may be one that was closed for another", who, plural(n.Unknown, "line")), Source: series[0].Source, At: n.Newest})
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%sunknown PTY session, %s since: it may be one that was closed for another", who, plural(n.Unknown, "line")), Value: backend.Known(float64(n.Unknown)), Unit: "lines", Source: series[0].Source, At: n.Newest})
 	}
 	if nobodys := unnamedUnknown(env, key, series[0].Source, &n); nobodys > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("unknown PTY session, %s since that name no session: they may be of this one", plural(nobodys, "line")), Source: series[0].Source, At: n.At})

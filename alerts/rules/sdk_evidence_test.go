@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -123,5 +124,29 @@ func TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved(t *testing.T) {
 		if len(all) != 1 || all[0].Newest.String() != text || !strings.Contains(all[0].Means.String(), want) {
 			t.Errorf("%s: %+v, want %q", text, all, want)
 		}
+	}
+}
+
+// TestErrorsOfAddressesAreToldOncePerKind: on the page of the sandbox, also those that name no kind.
+func TestErrorsOfAddressesAreToldOncePerKind(t *testing.T) {
+	s := beginCloud(t)
+	s.source("app", backend.InputEvictionLogs)
+	s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"cloud"} })
+	s.stateOn(cloudBox, s.wall, nil)
+	s.cloudBox(cloudBox, nil)
+	for _, detail := range []string{"url_parse_failed", "invalid_preview_url", "url_parse_failed", ""} {
+		s.lines(backend.MetricPreviewFailed, cloudSession, 1, "port 3000: "+detail)
+		if detail != "" {
+			s.lines(backend.PreviewFailedBy(detail), cloudSession, 1, "port 3000: "+detail)
+		}
+		s.pass(5 * time.Second)
+		s.look()
+	}
+	got := ""
+	for _, x := range s.lastState().SDKErrorsOn(s.lastState().Sandbox(backend.Key{Kind: backend.KindSandbox, Source: "cloud", ID: backend.MustID(cloudBox)})) {
+		got += fmt.Sprintf("%v %s (%s)\n", x.N, x.Newest, x.Means)
+	}
+	if want := "1 port 3000: invalid_preview_url (the platform's answer had no address of use)\n2 port 3000: url_parse_failed (the address that the platform gave cannot be read)\n1 port 3000:  ()\n"; got != want {
+		t.Errorf("got\n%s want\n%s", got, want)
 	}
 }

@@ -10,6 +10,11 @@ func knownMetric(m backend.Metric) bool {
 			return true
 		}
 	}
+	for _, detail := range backend.PreviewFailures() {
+		if m == backend.PreviewFailedBy(detail) {
+			return true
+		}
+	}
 	if _, is := m.Pattern(); is {
 		return true
 	}

@@ -55,18 +55,39 @@ func (s *State) SDKErrorsWithout(source string) []SDKError {
 func (s *State) sdkErrors(state *backend.AgentState, of func(*backend.Series) bool) (out []SDKError) {
 	for _, o := range sdkOperations {
 		x := SDKError{Metric: o.metric, Of: backend.Text(o.of)}
-		for series := range s.Windows.All(o.metric) {
-			if !of(&series) {
-				continue
-			}
-			if in := s.counted(series); in.N > 0 {
-				if x.N += in.N; s.lastOf(series).After(x.At) {
-					x.At, x.Newest, x.Source = s.lastOf(series), in.Sample, series.Source
-				}
-			}
+		s.sumErrors(&x, o.metric, of)
+		if o.metric == backend.MetricPreviewFailed {
+			out = append(out, s.addressErrors(&x, of)...)
 		}
 		if x.N > 0 {
 			x.Means = sdkMeans(o.metric, x.Newest, state)
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// sumErrors adds what some series of a metric counted.
+func (s *State) sumErrors(x *SDKError, m backend.Metric, of func(*backend.Series) bool) {
+	for series := range s.Windows.All(m) {
+		if !of(&series) {
+			continue
+		}
+		if in := s.counted(series); in.N > 0 {
+			if x.N += in.N; s.lastOf(series).After(x.At) {
+				x.At, x.Newest, x.Source = s.lastOf(series), in.Sample, series.Source
+			}
+		}
+	}
+}
+
+// addressErrors are the failures to make the address of a port, one for each of their kinds. all keeps those of no kind.
+func (s *State) addressErrors(all *SDKError, of func(*backend.Series) bool) (out []SDKError) {
+	for _, detail := range backend.PreviewFailures() {
+		x := SDKError{Metric: all.Metric, Of: all.Of}
+		s.sumErrors(&x, backend.PreviewFailedBy(detail), of)
+		if x.N > 0 {
+			x.Means, all.N = backend.PreviewFailureMeans(detail), all.N-x.N
 			out = append(out, x)
 		}
 	}
@@ -120,7 +141,7 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 		}
 		return backend.Text("its SDK tries up to 3 times after a timeout and HTTP 500, 502, 503 and 504, else once")
 	case backend.MetricPreviewFailed:
-		return previewMeans(has)
+		return backend.PreviewFailureMeans(text)
 	case backend.MetricSDKDelete:
 		return backend.Text("its SDK only logs that, and does not try again")
 	case backend.MetricHydrateFailed:
@@ -132,21 +153,6 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 		return backend.Text("by itself it is no trouble: the SDK goes on")
 	case backend.MetricPackageMissing:
 		return backend.Text("it cannot use its sandboxes until that is installed and it is started again")
-	}
-	return backend.Safe{}
-}
-
-// previewMeans says what kind of failure to get the address of a port a line tells.
-func previewMeans(has func(string) bool) backend.Safe {
-	switch {
-	case has("preview_token_creation_failed"):
-		return backend.Text("no token was made: look at the rights of the agent's key")
-	case has("preview_creation_failed"):
-		return backend.Text("the platform did not make the address")
-	case has("invalid_preview_url"):
-		return backend.Text("the platform's answer had no address of use")
-	case has("url_parse_failed"):
-		return backend.Text("the address that the platform gave cannot be read")
 	}
 	return backend.Safe{}
 }

@@ -59,6 +59,11 @@ func TestAPreviewThatFailedIsOfItsKind(t *testing.T) {
 		if n := total(r.Counts, backend.MetricPreviewFailed, "s1"); n != 1 || len(r.Events) != 1 || !strings.Contains(r.Events[0].Text.String(), kind) {
 			t.Errorf("%s: %v lines, events %v", kind, n, r.Events)
 		}
+		for _, other := range previewDetails {
+			if n := total(r.Counts, backend.PreviewFailedBy(other), "s1"); (n == 1) != (other == kind) {
+				t.Errorf("%s: %v lines of %s", kind, n, other)
+			}
+		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"sandglass/backend"
 )
 
 // The OpenAI Agents SDK says in the context of a SandboxError, by the names of its members, that mounts could not be
@@ -22,7 +24,7 @@ const (
 var archiveReasons = [...]string{"tar_failed", "tar_extract_failed", "unsafe_or_invalid_tar"}
 
 // previewDetails are what it says in the member detail where the address of a port could not be made.
-var previewDetails = [...]string{"preview_creation_failed", "invalid_preview_url", "preview_token_creation_failed", "url_parse_failed"}
+var previewDetails = backend.PreviewFailures()
 
 // maxPortsNamed bounds the exposed ports that are kept of an error.
 const maxPortsNamed = 20
@@ -51,7 +53,7 @@ func (d *decoder) nests(name string) bool {
 
 // contexts adds to the error of the line that was read what its contexts and tracebacks name.
 func (d *decoder) contexts(line []byte) {
-	d.ports, d.sdk = namesReason(line, previewDetails[:]), namesSDK(line)
+	d.ports, d.sdk = namesReason(line, previewDetails), namesSDK(line)
 	if !d.ports && !d.sdk && !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) && !namesReason(line, archiveReasons[:]) {
 		return
 	}

@@ -52,8 +52,11 @@ func (a *lineAnalyser) bytes(p *pattern, of seriesKey, at time.Time, data []byte
 	}
 }
 
-// numbers counts what a line tells beside that it was written: the errno of a close.
+// numbers counts what a line tells beside that it was written: the errno of a close, and why the address of a port was not made.
 func (a *lineAnalyser) numbers(p *pattern, of seriesKey, at time.Time, data, sample []byte) {
+	if p.class == ClassPreviewFailed && p.tier != tierConfigured {
+		a.tally.add(of.of(backend.PreviewFailedBy(p.contains)), at, 1, false, sample)
+	}
 	if p.class == ClassTmpdirCloseFailed {
 		if e := errnoIn(sample); e != "" {
 			a.tally.add(of.of(backend.CloseFailedWith(e)), at, 1, false, nil)
