@@ -1,9 +1,22 @@
 package backend
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
+
+// LooseRoot reports whether a root of a manifest does not say where it is: a relative one is below the working directory of the sandbox's
+// server, which nothing tells, and one with .. depends on links.
+func LooseRoot(root string) bool {
+	return !strings.HasPrefix(root, "/") || slices.Contains(strings.Split(root, "/"), "..")
+}
+
+// WhyLoose says of such a root why nothing is looked for in it.
+func WhyLoose(root Safe) Safe {
+	return Textf("the root %s of its saved state is not absolute: it depends on the directory in which the sandbox's server runs, which is not known", root)
+}
 
 // AgentState is what an agent SDK saved to find the sandbox of a session again, beside what a Ref has of every framework. Values of
 // environment variables are not kept.

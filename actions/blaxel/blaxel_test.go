@@ -433,6 +433,27 @@ func TestWhereASandboxIsAsked(t *testing.T) {
 	}
 }
 
+// TestARootThatIsNotAbsoluteIsNotLookedFor: a probe says so and looks at the rest; a rescue is refused.
+func TestARootThatIsNotAbsoluteIsNotLookedFor(t *testing.T) {
+	w := newWorld(t)
+	w.refs = []*backend.Ref{{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "refs", Parent: backend.MustID("s1"), ID: backend.MustID("workspace")}}, Session: backend.MustID("s1"), Provider: backend.Text("blaxel"),
+		Sandbox: backend.MustID(boxName), Origin: backend.Text("state.json"), Agent: &backend.AgentState{Root: backend.Text("relative/dir")}}}
+	if c := w.look(actions.Rescue, actions.Params{}); !strings.Contains(c.Why.String(), "the root relative/dir of its saved state is not absolute") {
+		t.Errorf("rescue: %q", c.Why)
+	}
+	c := w.look(actions.Probe, actions.Params{})
+	if !c.Why.IsEmpty() || !strings.Contains(text(c.Notes), "does not list the root") {
+		t.Errorf("the plan: %s %s", c.Why, text(c.Notes))
+	}
+	done, err := w.carryOut(actions.Probe, c)
+	if err != nil || on(done, backend.PlaneExec).What.String() != "true ran where its server runs" {
+		t.Errorf("%+v %v", on(done, backend.PlaneExec), err)
+	}
+	if v := on(done, backend.PlaneList); v.Outcome != backend.OutcomeUnknown || !strings.Contains(v.What.String(), "not listed: the root relative/dir") {
+		t.Errorf("%+v", v)
+	}
+}
+
 // TestRescueSavesFiles of the root alone, and leaves nothing behind in the sandbox.
 func TestRescueSavesFiles(t *testing.T) {
 	w := newWorld(t)

@@ -117,6 +117,14 @@ func (l targetReader) enters(c *actions.Candidate, b *backend.Sandbox, ref *back
 	if ref == nil || ref.Agent.RootDefault {
 		c.Notes = append(c.Notes, backend.Textf("the root %s is the default of the agent's SDK", backend.Clean(root, 200)))
 	}
+	if backend.LooseRoot(root) {
+		why := backend.WhyLoose(backend.Clean(root, 200))
+		if l.verb == actions.Rescue {
+			c.Why = why
+			return
+		}
+		c.Notes = append(c.Notes, backend.Textf("%s. The probe runs true where the server runs, and does not list the root", why))
+	}
 	switch b.Class {
 	case backend.SandboxAsleep:
 		c.Notes = append(c.Notes, backend.Text("it sleeps: this wakes it, which is billed, and restarts what it may stay without use"))

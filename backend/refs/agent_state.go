@@ -76,6 +76,9 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	if x.Root.IsEmpty() {
 		x.Root = backend.Text(agentRoot)
 	}
+	if raw := x.Root.String(); !backend.LooseRoot(raw) {
+		x.Root = clean.Clean(path.Clean(raw), nameRunes)
+	}
 	x.RootDefault = x.Root.String() == agentRoot
 	where := text("/sandbox_url")
 	if kind == "cloudflare" { // of its bridge, which has the sandboxes of many
@@ -173,11 +176,14 @@ func (d *decoder) mounts(x *backend.AgentState, entries wire.Node, dir string, d
 				at = path.Join(x.Root.String(), text)
 			}
 		}
+		if !path.IsAbs(at) {
+			kind += ", below a root that is not absolute"
+		}
 		where := d.s.deps.Cleaner.Clean(at, nameRunes)
 		if kind == "blaxel_drive_mount" {
 			x.Drives = append(x.Drives, where)
 		} else {
-			x.OtherMounts = append(x.OtherMounts, backend.Textf("%s (%s)", where, d.s.deps.Cleaner.Clean(kind, 60)))
+			x.OtherMounts = append(x.OtherMounts, backend.Textf("%s (%s)", where, d.s.deps.Cleaner.Clean(kind, 90)))
 		}
 	}
 }

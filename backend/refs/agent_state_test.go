@@ -157,3 +157,22 @@ func TestDefaultsOfASessionState(t *testing.T) {
 		}
 	}
 }
+
+// TestARootOfASessionStateIsCleaned where that changes nothing; one that is not absolute stays as it is.
+func TestARootOfASessionStateIsCleaned(t *testing.T) {
+	for root, want := range map[string]string{"/workspace/": "/workspace true false", "/a//b": "/a/b false false", "relative/dir": "relative/dir false true", "/a/../b": "/a/../b false true"} {
+		f := agentSource(t)
+		f.put(t, "x.json", `{`+agentSession+`,"type":"blaxel","sandbox_name":"b1","manifest":{"root":"`+root+`","entries":{"d":{"type":"s3_mount"}}}}`)
+		r := f.poll(t)
+		if len(r.Refs) != 1 {
+			t.Fatalf("%s: %s", root, problems(r))
+		}
+		x := r.Refs[0].Agent
+		if got := fmt.Sprint(x.Root, x.RootDefault, backend.LooseRoot(x.Root.String())); got != want {
+			t.Errorf("%s: %s, want %s", root, got, want)
+		}
+		if loose := strings.Contains(x.OtherMounts[0].String(), "not absolute"); loose != (root == "relative/dir") {
+			t.Errorf("%s: mounts %v", root, x.OtherMounts)
+		}
+	}
+}

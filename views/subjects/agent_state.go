@@ -171,6 +171,9 @@ func mean(s backend.Safe) string {
 // kept writes where the files of a session are, and what of them is kept elsewhere.
 func (w *writer) kept(x *backend.AgentState) {
 	w.Field("root", append([]kit.Span{normal(x.Root.String())}, mark(x.RootDefault, "  the default")...)...)
+	if backend.LooseRoot(x.Root.String()) {
+		w.Field("", dim("It is not absolute: where it is depends on the directory in which the sandbox's server runs, which is not known. No probe lists it."))
+	}
 	switch {
 	case x.Snapshot.String() == "noop":
 		w.Field("snapshot", normal("noop "+x.SnapshotID.Safe().String()), dim("  it keeps nothing: files are in the sandbox only"))
