@@ -92,6 +92,11 @@ func (c *Confirming) Press(now time.Time) (Confirmed, bool) {
 	return got, err == nil
 }
 
+// Pressed reports whether the first press of a light confirmation counts still, so that one more confirms.
+func (c *Confirming) Pressed(now time.Time) bool {
+	return !c.first.IsZero() && now.Sub(c.first) <= TwiceWithin
+}
+
 // Interrupt reports another input: the next press counts as the first one.
 func (c *Confirming) Interrupt() { c.first = time.Time{} }
 

@@ -106,14 +106,14 @@ func (w *consoleShell) open() {
 	banner := "sh in " + w.name + "; exit or ctrl+d ends it"
 	before := strings.Count(w.p.text(), banner)
 	w.types("S")
-	w.p.sees(w.t, "press S again")
+	w.p.sees(w.t, "press S ")
 	var pressed time.Time
 	until(w.t, "the shell has the terminal", func() bool {
 		if strings.Count(w.p.text(), banner) > before {
 			return true
 		}
 		// A dialog takes keys only after it was there for a while; a key too many would reach the console after the shell.
-		if strings.Contains(w.p.shown(w.t), "press S again") && time.Since(pressed) > 2*time.Second {
+		if strings.Contains(w.p.shown(w.t), "press S ") && time.Since(pressed) > 2*time.Second {
 			w.types("S")
 			pressed = time.Now()
 		}

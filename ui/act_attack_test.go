@@ -179,7 +179,7 @@ func TestDialogsInSmallWindows(t *testing.T) {
 					s.ready()
 					want := s.dialog().view.Plan.Wants()
 					if name == "light" {
-						want = "press p again"
+						want = "press p "
 					}
 					if !strings.Contains(s.text(), want) {
 						t.Errorf("%q is not in sight:\n%s", want, s.text())

@@ -342,7 +342,7 @@ func TestArmingComesFirst(t *testing.T) {
 		s.typed("look at it")
 		s.press(keyEnter, keyEnter)
 		s.ready()
-		if !strings.Contains(s.lines()[0], "actions enabled 14m") || !strings.Contains(s.text(), "press p again") {
+		if !strings.Contains(s.lines()[0], "actions enabled 14m") || !strings.Contains(s.text(), "press p twice") {
 			t.Fatal(s.text())
 		}
 		s.press(keyEsc)

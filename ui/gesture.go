@@ -52,7 +52,7 @@ func (g *gesture) enter(in actions.Intent, now time.Time) (actions.Confirmed, *a
 	ok, again, err := g.Enter(g.typed(), in, now)
 	g.text = nil
 	if errors.Is(err, actions.ErrTwice) {
-		err = fmt.Errorf("press %s again within %s", g.key, actions.TwiceWithin)
+		err = fmt.Errorf("enter does not confirm it: press %s twice within 5 s", g.key)
 	}
 	return ok, again, err
 }

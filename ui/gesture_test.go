@@ -96,10 +96,13 @@ func TestALightKeyIsPressedTwice(t *testing.T) {
 		began := time.Now()
 		for keys, want := range map[string]bool{"p": true, "xp": false, "xpp": true, "\rp": false, "Pp": false} {
 			g, now, done := gestureOf(light, "p", began), began, false
+			if !g.Pressed(began.Add(actions.TwiceWithin)) || g.Pressed(began.Add(actions.TwiceWithin+1)) {
+				t.Error("the key that opened it is the first press for 5 s, and no longer")
+			}
 			for _, r := range keys {
 				now = now.Add(time.Second)
 				if r == '\r' {
-					if _, _, err := g.enter(actions.Intent{}, now); err == nil || !strings.Contains(err.Error(), "press p again within 5s") {
+					if _, _, err := g.enter(actions.Intent{}, now); err == nil || !strings.Contains(err.Error(), "enter does not confirm it: press p twice within 5 s") {
 						t.Errorf("enter: %v", err)
 					}
 					continue

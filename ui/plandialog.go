@@ -227,5 +227,6 @@ func (d *planDialog) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 func (d *planDialog) at(f *views.Frame) *plan.Dialog {
 	v, now := d.view, f.Acting.At
 	v.Now, v.Typed, v.Ready, v.Spin, v.Reach = now, d.confirming.typed(), d.confirming.Ready(now), f.Spin, f.State.Reach
+	v.Pressed = d.confirming.Pressed(now)
 	return &v
 }

@@ -111,21 +111,24 @@ func (p *requestsPage) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor)
 		}
 		d.Line(kit.Span{Tone: theme.Dim, Text: why})
 	}
-	source := 0
+	source, result := 0, 0
 	for i := range p.found {
-		source = max(source, kit.Width(p.found[i].Source))
+		source, result = max(source, kit.Width(p.found[i].Source)), max(result, kit.Width(text.SentResult(&p.found[i])))
 	}
 	for i := range p.found {
-		d.Line(requestSpans(&p.found[i], min(source, widestSource))...)
+		d.Line(requestSpans(&p.found[i], min(source, widestSource), min(result, widestResult))...)
 	}
 	return paged(&p.pager, w, h, f.Theme, head.End(theme.Dim, "UTC, newest first; failed, action and any word filter ").String(), d.Layout(f.Theme, w)), nil
 }
 
-// widestSource bounds the column of sources, in cells.
-const widestSource = 24
+// These bound the columns of sources and of results, in cells.
+const (
+	widestSource = 24
+	widestResult = 10
+)
 
-// requestSpans are one line: the result is a word and a tone. source is the width of the column of sources.
-func requestSpans(s *backend.Sent, source int) []kit.Span {
+// requestSpans are one line: the result is a word and a tone. source and result are the widths of their columns.
+func requestSpans(s *backend.Sent, source, result int) []kit.Span {
 	tone := theme.Normal
 	if text.SentFailed(s) {
 		tone = theme.Bad
@@ -135,13 +138,36 @@ func requestSpans(s *backend.Sent, source int) []kit.Span {
 		method = theme.Strong
 	}
 	name := kit.Cut(backend.Clean(s.Source, 60).String(), source)
-	out := []kit.Span{{Tone: theme.Dim, Text: s.At.UTC().Format("15:04:05.000") + " "}, {Tone: tone, Text: text.SentResult(s) + " "},
+	out := []kit.Span{{Tone: theme.Dim, Text: s.At.UTC().Format("15:04:05.000") + " "}, {Tone: tone, Text: fmt.Sprintf("%-*s ", result, text.SentResult(s))},
 		{Tone: theme.Dim, Text: fmt.Sprintf("%5s %6s  ", kit.Latency(s.Took), backend.Bytes(s.Bytes))},
-		{Tone: theme.Dim, Text: name + strings.Repeat(" ", max(source-kit.Width(name), 0)+2)}, {Tone: method, Text: s.Method + " " + s.What.String()}}
+		{Tone: theme.Dim, Text: name + strings.Repeat(" ", max(source-kit.Width(name), 0)+2)}, {Tone: method, Text: s.Method + " " + shortIDs(s.What.String())}}
 	if !s.Cause.IsEmpty() {
 		out = append(out, kit.Span{Tone: theme.Bad, Text: "  " + s.Cause.String()})
 	}
 	return out
+}
+
+// Ids of containers and of what runs in them have 64 digits: the first shortID tell them apart, and what was asked stays in sight.
+const (
+	longID  = 40
+	shortID = 12
+)
+
+// shortIDs is an address or command with only the beginnings of such ids; the filter looks at the whole.
+func shortIDs(what string) string {
+	var b strings.Builder
+	for what != "" {
+		n := len(what) - len(strings.TrimLeft(what, "0123456789abcdef"))
+		switch {
+		case n >= longID:
+			b.WriteString(what[:shortID] + "…")
+		default:
+			n = max(n, 1)
+			b.WriteString(what[:n])
+		}
+		what = what[n:]
+	}
+	return b.String()
 }
 
 // requestFilter is the filter of that log while it is typed, in the footer.

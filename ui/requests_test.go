@@ -49,6 +49,20 @@ func TestRequests(t *testing.T) {
 	shows(true, " of 3  /helix", "https://helix/workspaces")
 }
 
+// Of the long ids of an address the beginning is shown, so that what was asked of them is in sight.
+func TestRequestsShortenIDs(t *testing.T) {
+	id := strings.Repeat("28171c24", 8)
+	for what, want := range map[string]string{
+		"unix:///sock/v1.41/exec/" + id + "/resize?h=40": "unix:///sock/v1.41/exec/28171c242817…/resize?h=40",
+		"https://helix/workspaces/7c02/é":                "https://helix/workspaces/7c02/é",
+		"docker inspect " + id:                           "docker inspect 28171c242817…",
+	} {
+		if got := shortIDs(what); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // Names that are hidden are not shown by what was sent.
 func TestRequestsNameNothingThatIsHidden(t *testing.T) {
 	x := &scope{viewer: &Viewer{HideNames: []byte("salt"), Sent: func() []backend.Sent { return nil }}}

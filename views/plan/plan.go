@@ -20,6 +20,8 @@ type Dialog struct {
 	Typed string
 	Key   string // the verb's key, for a light confirmation
 	Ready bool   // keys count: the dialog has been on the screen for long enough
+	// Pressed says that the first press of a light confirmation counts: one more confirms.
+	Pressed bool
 	// Diff says what is different from the plan before, after it expired.
 	Diff []backend.Safe
 	// Note is one line about the last key; Wrong says that it is about a mistake. Busy: it is on its way.
@@ -369,7 +371,11 @@ func (d *Dialog) prompt() (texts []string, input bool) {
 	case len(p.Targets) == 0 || len(p.Open()) > 0:
 		return []string{"esc leaves; with NAME includes what is hidden:", "with NAME, or esc:"}, true
 	case p.Gesture == actions.GestureTwice:
-		return []string{"press " + d.Key + " again within 5 s to go ahead, esc leaves", "press " + d.Key + " again, or esc"}, false
+		times := "twice"
+		if d.Pressed {
+			times = "again"
+		}
+		return []string{"press " + d.Key + " " + times + " within 5 s to go ahead, esc leaves", "press " + d.Key + " " + times + ", or esc"}, false
 	}
 	return []string{"type  " + p.Wants() + "  and enter to go ahead, esc leaves:", "type  " + p.Wants() + "  then enter:", p.Wants() + " ?"}, true
 }

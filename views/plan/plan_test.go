@@ -92,7 +92,7 @@ func TestTheGestureStaysInSight(t *testing.T) {
 						lines := drawn(t, block, size[0], size[1])
 						want := p.Wants()
 						if g == actions.GestureTwice {
-							want = "press p again"
+							want = "press p twice"
 						}
 						last := lines[len(lines)-2]
 						if !strings.Contains(last, want) || g != actions.GestureTwice && size[0] >= 38 && !strings.Contains(last, "TAIL") {
