@@ -235,6 +235,15 @@ func (o Observation) Of(p Plane) (Verdict, bool) {
 	return o.Verdicts[i], true
 }
 
+// CommandsFailed is when the commands of a probe that failed were begun, no later; zero: none failed.
+func (o Observation) CommandsFailed() time.Time {
+	v, is := o.Of(PlaneExec)
+	if !is || v.Outcome != OutcomeFailed {
+		return time.Time{}
+	}
+	return v.At.Add(-v.Took - time.Second)
+}
+
 // Present is what was observed of the present life.
 func (o Observation) Present() Observation {
 	if !slices.ContainsFunc(o.Verdicts, func(v Verdict) bool { return v.Past }) {

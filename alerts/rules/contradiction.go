@@ -278,7 +278,7 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 		v.Severity = alerts.SeverityInfo
 	}
 	if !n.Proved {
-		v.Suspected, v.Why = true, r.decides(env, b, &worst)
+		v.Suspected, v.Why = true, r.decides(env, b, n, &worst)
 		if n.minor() {
 			v.Severity = alerts.SeverityWarning
 		}
@@ -287,10 +287,10 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 }
 
 // decides says what would prove a failure that is only suspected. It advises no probe where none would tell or reach it.
-func (r *contradiction) decides(env *alerts.Env, b *backend.Sandbox, worst *failedPlane) backend.Safe {
+func (r *contradiction) decides(env *alerts.Env, b *backend.Sandbox, n *contradictionNote, worst *failedPlane) backend.Safe {
 	unreached := env.State.NoProbe(b)
 	switch {
-	case worst.Plane == signalAgent && plainRan(b):
+	case worst.Plane == signalAgent && plainRan(b, n.Agent.first()):
 		return backend.Text("fires with a second fact. A probe tells no more, for its command ran: see the log of the application")
 	case worst.Plane == signalAgent && !unreached.IsEmpty():
 		return backend.Textf("fires with a second fact. No probe gives one: %s", unreached)

@@ -49,6 +49,14 @@ func (a *agentOnset) join(x *backend.Report) {
 	*newest = latestOf(*newest, x.At)
 }
 
+// first is when its first line was written; zero: there is none.
+func (a *agentOnset) first() time.Time {
+	if a == nil {
+		return time.Time{}
+	}
+	return a.First
+}
+
 // onlyFiles reports whether its lines are about calls for files, and none about a command.
 func (a *agentOnset) onlyFiles() bool { return !a.File.IsZero() && a.Command.IsZero() }
 
@@ -171,7 +179,7 @@ func (n *contradictionNote) named(env *alerts.Env, b *backend.Sandbox, gone time
 		f.Named, f.What = true, backend.Textf("no command begins in it, and its working directory is a link to %s", backend.Clean(to, 120))
 	case repaired(&plain, gone):
 		f.Named, f.What = true, backend.Textf("%s after its repair at %s, its agent's log says", none, env.Clock(env.Ours(gone)))
-	case plainRan(b):
+	case plainRan(b, x.First):
 		f.What = backend.Textf("%s, its agent's log says, although a probe's command ran", none)
 	}
 	if x.serverDirGone(b) {
@@ -242,6 +250,8 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 		// what was found before that tells nothing
 	} else if repaired(&v, gone) {
 		out = append(out, alerts.Evidence{Text: backend.Text("repair: plain commands run since then, and those of the agent do not begin all the same: what was repaired is not all that is wrong"), Source: b.Key.Source, At: gone})
+	} else if v.Outcome == backend.OutcomeOK && v.At.Before(began.First) {
+		out = append(out, alerts.Evidence{Text: backend.Textf("probe: a plain command ran at %s, before the first such line: that tells nothing of now", env.Clock(env.Ours(v.At))), Source: b.Key.Source, At: v.At})
 	} else if v.Outcome == backend.OutcomeOK && !began.serverDirGone(b) {
 		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
 	}
@@ -287,7 +297,7 @@ func sdkEvidence(env *alerts.Env, b *backend.Sandbox, of ...backend.Metric) (out
 
 // unlisted reports whether all that fails is the list of a Worker's sandbox in which plain commands run: that is a note.
 func (n *contradictionNote) unlisted(b *backend.Sandbox) bool {
-	return onWorkers(b) && plainRan(b) && !slices.ContainsFunc(n.Failed, func(f failedPlane) bool { return f.Plane != backend.PlaneList || f.Kind != "" })
+	return onWorkers(b) && plainRan(b, time.Time{}) && !slices.ContainsFunc(n.Failed, func(f failedPlane) bool { return f.Plane != backend.PlaneList || f.Kind != "" })
 }
 
 // mended reports whether a plane works in which an action found a fault before.
@@ -300,12 +310,25 @@ func repaired(v *backend.Verdict, gone time.Time) bool {
 	return !gone.IsZero() && v.Repaired.Equal(gone)
 }
 
-// plainRan reports whether the newest probe ran a command. It is streamed, as commands are that begin also where those of a session
+// plainRan reports whether the newest probe ran a command, no earlier than since. It is streamed, as commands are that begin also where those of a session
 // do not: it tells nothing of lines that came after it.
-func plainRan(b *backend.Sandbox) bool {
+func plainRan(b *backend.Sandbox, since time.Time) bool {
 	o, _ := b.Proved()
 	v, is := o.Of(backend.PlaneExec)
-	return is && v.Outcome == backend.OutcomeOK
+	return is && v.Outcome == backend.OutcomeOK && !v.At.Before(since)
+}
+
+// faultFrom is when the fault of an alert about a sandbox of a Worker was there: since its agent's first line, or since the probe that
+// found commands to fail. What worked before it tells nothing of now. Zero: nothing fails so.
+func faultFrom(env *alerts.Env, a *alerts.Alert, b *backend.Sandbox) (at time.Time) {
+	if !onWorkers(b) {
+		return at
+	}
+	if alerts.AgentSays(a.Cause.String()) {
+		at = env.Display(a.Bounds.Latest)
+	}
+	o, _ := b.Proved()
+	return latestOf(at, o.CommandsFailed())
 }
 
 // ownCommands is what the agents of an incident's sandboxes ran themselves that changed their working directories. Where most did, no

@@ -129,7 +129,7 @@ func TestAnAgentSaysThatNoCommandBegins(t *testing.T) {
 				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall.Add(-time.Second)}})
 			})
 			s.agentSays(notStarted("sandbox-demo", "ls"))
-		}, alerts.StatePending, []string{"although a probe's command ran", "a probe cannot tell"}},
+		}, alerts.StatePending, []string{"its agent's log says", "exec worked", "before the fault", "a plain command ran at 11:59:59Z, before the first such line: that tells nothing of now"}},
 		"a link alone": {func(s *story) {
 			s.workersBox(func(b *backend.Sandbox) {
 				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall},

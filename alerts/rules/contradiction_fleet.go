@@ -407,9 +407,10 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})
 		out = append(out, reportedBy(env, w, need.session)...)
 	}
+	from := faultFrom(env, a, b)
 	for _, v := range observations(b) {
 		if v.Tried() {
-			out = append(out, alerts.Evidence{Text: observedText(env, b, &v), Source: src, At: v.At})
+			out = append(out, alerts.Evidence{Text: observedText(env, b, &v, from), Source: src, At: v.At})
 			if v.Past && v.Kind == backend.FailWorkDirMissing {
 				out = append(out, alerts.Evidence{Text: backend.Text("what its working directory held then is gone: a start makes it again, empty"), Source: src, At: v.At})
 			}
@@ -452,8 +453,8 @@ func believed(x *fleet.Belief) backend.Safe {
 	return text
 }
 
-// observedText says what a verdict found, how, and when the plane last worked.
-func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict) backend.Safe {
+// observedText says what a verdict found, how, and when the plane last worked. from is when the fault was there, zero: no time.
+func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict, from time.Time) backend.Safe {
 	how := backend.Text("seen by a command")
 	switch {
 	case v.Passive:
@@ -466,6 +467,9 @@ func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict) backe
 	}
 	switch v.Outcome {
 	case backend.OutcomeOK:
+		if v.At.Before(from) && !v.Passive {
+			return backend.Textf("%s at %s, before the fault: %s worked", how, env.Clock(env.Ours(v.At)), v.Plane)
+		}
 		return backend.Textf("%s: %s works", how, v.Plane)
 	case backend.OutcomeFailed:
 	case backend.OutcomeUnknown, backend.OutcomeNotTried:

@@ -1,8 +1,10 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -183,5 +185,33 @@ func TestAProbeThatFoundNoInstanceIsAdvisedAfterRoom(t *testing.T) {
 	d := w.diagnose("contradiction", b.Key)
 	if len(d.Do) < 2 || !strings.Contains(d.Do[0].String(), "Make room first") || !strings.Contains(d.Do[1].String(), "sandglass probe") {
 		t.Errorf("%s", steps(&d))
+	}
+}
+
+// TestAProbeFromBeforeTheFaultRulesNothingOut: what worked before the agent's first line, or before commands failed, tells nothing of now.
+func TestAProbeFromBeforeTheFaultRulesNothingOut(t *testing.T) {
+	t.Parallel()
+	ok := func(p backend.Plane, at time.Time) backend.Verdict {
+		return backend.Verdict{Plane: p, Outcome: backend.OutcomeOK, At: at, What: backend.Text("fine")}
+	}
+	early := now.Add(-time.Minute)
+	said := workersBox(nil, ok(backend.PlaneExec, early), ok(backend.PlaneList, early), ok(backend.PlaneRead, early))
+	board := saidOf(said, alerts.StatePending, "reported running, but no command begins in it, its agent's log says", "log: 1 command in session sandbox-b could not begin since 12:00:00Z")
+	board.Alerts[0].Bounds.Latest = now.Add(-10 * time.Second)
+	failed := workersBox(nil, backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailServerDir, At: now, What: backend.Text("its control server lost it")},
+		ok(backend.PlaneList, early), ok(backend.PlaneRead, early))
+	for name, w := range map[string]world{
+		"a line":  {sandboxes: []*backend.Sandbox{said}, board: board},
+		"a probe": {sandboxes: []*backend.Sandbox{failed}, board: saidOf(failed, alerts.StateFiring, "reported running, but the working directory of its control server is missing")},
+	} {
+		d := w.diagnose("contradiction", w.sandboxes[0].Key)
+		for _, c := range d.Checks {
+			if c.Mark == RuledOut && slices.Contains([]string{"missing", "dangling", "occupied", "planes"}, c.Name) {
+				t.Errorf("%s: %s is ruled out: %s", name, c.Question, c.Fact)
+			}
+		}
+		if name == "a line" && !strings.Contains(steps(&d), "sandglass probe") {
+			t.Errorf("%s: no probe is advised:%s", name, steps(&d))
+		}
 	}
 }

@@ -126,7 +126,7 @@ func (s *subjectView) exclude(told []Check) {
 			}
 		}
 	}
-	changed, entered, file := s.changedAt(), s.entered(), s.saysFile()
+	changed, entered, file, from := s.changedAt(), s.entered(), s.saysFile(), s.faultFrom()
 	gone := slices.ContainsFunc(told, func(c Check) bool { return c.Name == "server-dir" && c.Mark == Confirmed && c.of != nil })
 	for i := range told {
 		c := &told[i]
@@ -154,6 +154,11 @@ func (s *subjectView) exclude(told []Check) {
 			c.Fact, c.WouldTell = backend.Text("the probe tried no other while commands do not begin"), backend.Text(commandsTell)
 		case c.Mark == RuledOut && c.At.Before(changed):
 			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("what was observed is older than the command that changed its working directory"), backend.Text("a probe")
+		case c.Mark == RuledOut && c.At.Before(from):
+			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("what was observed is older than the fault"), backend.Text("a probe")
+			if gone || found != nil {
+				c.Fact, c.WouldTell = backend.Text("no command that would look at it begins, and what was observed is older than the fault"), backend.Text(commandsTell)
+			}
 		case c.Name == "server-dir" && (c.Mark == RuledOut && s.saysAgent() != nil || c.Mark == CannotTell && found != nil):
 			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("a probe's commands begin also where it is gone"), backend.Text(applicationTells)
 		case found != nil && c.Mark == CannotTell && slices.Contains([]string{"dangling", "missing", "occupied", "frozen"}, c.Name):
@@ -243,9 +248,36 @@ func (s *subjectView) changedAt() (at time.Time) {
 	return at
 }
 
-// plainRan reports whether the newest probe ran a command, and nothing changed the working directory since.
+// saidFirst is when the first line was written by which its agent's log says that no command begins; zero: it does not say so.
+func (s *subjectView) saidFirst() (at time.Time) {
+	for _, a := range s.led {
+		if a.Rule == "contradiction" && alerts.AgentSays(a.Cause.String()) && a.Bounds.Latest.After(at) {
+			at = a.Bounds.Latest
+		}
+	}
+	return at
+}
+
+// faultFrom is when the fault was there: since its agent's first line, or since the probe that found commands to fail. What worked
+// before it tells nothing of now.
+func (s *subjectView) faultFrom() time.Time {
+	at := s.saidFirst()
+	for _, b := range s.sandboxes {
+		o, _ := b.Proved()
+		if failed := o.CommandsFailed(); failed.After(at) {
+			at = failed
+		}
+	}
+	return at
+}
+
+// plainRan reports whether the newest probe ran a command since its agent's log says that none begins, and nothing changed the working
+// directory since.
 func (s *subjectView) plainRan() bool {
 	changed := s.changedAt()
+	if first := s.saidFirst(); first.After(changed) && !s.repaired() { // a repair proves something of its own
+		changed = first
+	}
 	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
 		o, _ := b.Proved()
 		v, is := o.Of(backend.PlaneExec)
