@@ -70,6 +70,9 @@ func (r *ptyPressure) JudgeSeries(env *alerts.Env, key backend.Key, series []bac
 	if old := alerts.NoteAs[ptyNote](known); old != nil {
 		n = *old
 	}
+	if len(series) == 0 { // only what was is known of it
+		return alerts.Verdict{Outcome: alerts.False, Note: known}
+	}
 	n.Series = series
 	for _, s := range series {
 		if last := newestOf(env, []backend.Series{s}); s.Name == backend.MetricPTYCount && last.After(n.At) {

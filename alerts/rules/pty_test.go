@@ -200,3 +200,21 @@ func TestTerminalsOfASessionThatEndedAreNoPressure(t *testing.T) {
 	s.lines(backend.MetricPTYCount, "a", 1, "64 active")
 	s.look().quiet(ptyRule)
 }
+
+// TestPTYPressureThatEndedIsJudgedAgain: when its session is listed again and no line is left.
+func TestPTYPressureThatEndedIsJudgedAgain(t *testing.T) {
+	s := beginPTY(t).opensPTY(64)
+	s.want(ptyRule, alerts.StateFiring)
+	s.session("a", func(x *backend.Session) { x.Running, x.Status = backend.Known(false), backend.Text("completed") })
+	s.after(time.Minute).quiet(ptyRule)
+	s.every(time.Minute, 2*time.Hour, nil).quiet(ptyRule)
+	s.session("a", nil)
+	s.look().quiet(ptyRule)
+	s.restart()
+	s.session("a", func(x *backend.Session) { x.Status = backend.Text("active") })
+	s.look().quiet(ptyRule)
+	r := &ptyPressure{warn: 60, full: 64}
+	if v := r.JudgeSeries(nil, backend.Key{}, nil, alerts.NoteOf(&ptyNote{})); v.Outcome != alerts.False {
+		t.Errorf("without a series: %v", v.Outcome)
+	}
+}

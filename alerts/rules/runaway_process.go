@@ -44,14 +44,16 @@ const (
 	runawaySnapshot                    // a save or restore, past that time
 	runawayOutlived                    // its session ended before it was read
 	runawayNamed                       // somebody gave it a name: whether an agent waited for it is not known
+	runawayEnding                      // its session ended just before it was read: it may end yet
 )
 
 // runaway is one process that a probe found.
 type runaway struct {
-	kind  runawayKind
-	p     backend.SandboxProcess
-	role  fleet.ProcessRole
-	since time.Time // steady: when nobody waited for it any more
+	kind   runawayKind
+	p      backend.SandboxProcess
+	role   fleet.ProcessRole
+	since  time.Time // steady: when nobody waited for it any more
+	shared bool      // the log tells of fewer commands than processes that it may mean
 }
 
 // Judge looks at the processes that a probe read: nothing is asked for it, and only a later reading ends what it found.
@@ -84,7 +86,8 @@ func (r *runawayProcess) Judge(env *alerts.Env, e backend.Entity, known alerts.N
 		}
 		return v
 	}
-	found := r.find(env, b, x, &n)
+	grace := stateOf(env, b).Timeout(backend.AgentCleanup)
+	found := r.find(env, b, x, &n, grace)
 	if n.Found = len(found) > 0; !n.Found {
 		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&n), Recheck: again}
 	}
@@ -92,8 +95,12 @@ func (r *runawayProcess) Judge(env *alerts.Env, e backend.Entity, known alerts.N
 	says := worst.says()
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: b.Key.Source, Session: env.State.SessionOn(b), Provider: b.Provider, Cause: says, Fingerprint: alerts.Fingerprint(says.String()),
 		Confirmed: env.Ours(x.At), Bounds: alerts.Bounds{Latest: worst.since}, Note: alerts.NoteOf(&n), Recheck: again}
-	if worst.kind == runawayNamed {
+	switch worst.kind {
+	case runawayEnding:
+		v.Suspected, v.Why = true, backend.Textf("fires where a probe after %s finds it again", env.Clock(worst.since.Add(grace)))
+	case runawayNamed:
 		v.Severity = alerts.SeverityInfo
+	case runawayTold, runawayWaited, runawaySnapshot, runawayOutlived:
 	}
 	parts := make([]backend.Safe, 0, maxListed)
 	for i := range found[:min(len(found), maxListed)] {
@@ -127,21 +134,23 @@ func (n *runawayNote) over(env *alerts.Env, b *backend.Sandbox, end *fleet.Sessi
 }
 
 // find are the runaways among the processes of a probe, the worst first, of one kind the one that was given up first.
-func (r *runawayProcess) find(env *alerts.Env, b *backend.Sandbox, x *backend.Inside, n *runawayNote) (out []runaway) {
+func (r *runawayProcess) find(env *alerts.Env, b *backend.Sandbox, x *backend.Inside, n *runawayNote, grace time.Duration) (out []runaway) {
 	told := map[string]time.Time{}
-	limit := stateOf(env, b).Timeout(backend.AgentCleanup)
+	named := toldProcesses(env, b, x)
 	for _, p := range x.Processes {
 		if p.Class != backend.WorkRunning {
 			continue
 		}
 		f := runaway{p: p, role: env.State.RoleOf(b, &p, x.At)}
 		id := p.PID.String() + " " + p.StartedAt.UTC().Format(time.RFC3339)
-		if at := f.role.Told; !at.IsZero() {
+		if at := f.role.Told; !at.IsZero() && named[at] > env.State.CommandErrors(env.State.SessionOn(b), at) {
+			f.role.Told, f.shared = time.Time{}, true
+		} else if !at.IsZero() {
 			told[id] = at
 		} else if at, was := n.Told[id]; was { // lines are kept for an hour
 			f.role.Told, told[id] = at, at
 		}
-		if f.judge(env, x.At, n.Over, limit) {
+		if f.judge(env, x.At, n.Over, grace) {
 			out = append(out, f)
 		}
 	}
@@ -154,13 +163,27 @@ func (r *runawayProcess) find(env *alerts.Env, b *backend.Sandbox, x *backend.In
 	return out
 }
 
+// toldProcesses counts by the line of a log which may tell of them the processes that run past their time.
+func toldProcesses(env *alerts.Env, b *backend.Sandbox, x *backend.Inside) map[time.Time]int {
+	out := map[time.Time]int{}
+	for _, p := range x.Processes {
+		if at := env.State.RoleOf(b, &p, x.At).Told; !at.IsZero() {
+			out[at]++
+		}
+	}
+	return out
+}
+
 // judge says of what kind a process is that ran when it was read; false: it is no runaway.
 func (f *runaway) judge(env *alerts.Env, read, over time.Time, grace time.Duration) bool {
 	f.since = env.Ours(f.role.GaveUp)
-	outlived := !over.IsZero() && env.Ours(read).Sub(over) > grace && (f.p.StartedAt.IsZero() || env.Ours(f.p.StartedAt).Before(over))
+	left := !over.IsZero() && !env.Ours(read).Before(over) && (f.p.StartedAt.IsZero() || env.Ours(f.p.StartedAt).Before(over))
+	outlived := left && env.Ours(read).Sub(over) > grace
 	switch {
-	case f.role.GaveUp.IsZero() && !outlived:
+	case f.role.GaveUp.IsZero() && !left:
 		return false
+	case f.role.GaveUp.IsZero() && !outlived:
+		f.kind, f.since = runawayEnding, over
 	case f.role.GaveUp.IsZero():
 		f.kind, f.since = runawayOutlived, over
 	case f.role.Snapshot:
@@ -182,7 +205,7 @@ func (f *runaway) says() backend.Safe {
 	switch f.kind {
 	case runawaySnapshot:
 		return backend.Text("the tar of a save or restore runs past its timeout: its agent gave it up, the process did not")
-	case runawayOutlived:
+	case runawayOutlived, runawayEnding:
 		return backend.Text("a process runs on after the end of its session")
 	case runawayNamed:
 		return backend.Text("a process runs longer than an agent waits for a command")
@@ -202,12 +225,15 @@ func (f *runaway) told(env *alerts.Env) backend.Safe {
 		text = backend.Textf("%s, started at %s", text, env.Clock(env.Ours(f.p.StartedAt)))
 	}
 	since := env.Clock(f.since)
+	if f.shared {
+		text = backend.Textf("%s, and the log has an error of a command that may be of this one or of another", text)
+	}
 	switch f.kind {
 	case runawayTold:
 		return backend.Textf("%s: the agent gave up at %s, as its log says too; only its own wait ended", text, since)
 	case runawayWaited, runawaySnapshot:
 		return backend.Textf("%s: the agent gave up at %s; only its own wait ended", text, since)
-	case runawayOutlived:
+	case runawayOutlived, runawayEnding:
 		return backend.Textf("%s: its session is over since %s at least", text, since)
 	case runawayNamed:
 	}

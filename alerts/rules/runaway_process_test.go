@@ -164,3 +164,49 @@ func TestRunawayGapRestart(t *testing.T) {
 	s.after(time.Minute).cloudBox(cloudBox, func(b *backend.Sandbox) { b.CreatedAt, b.FreshAt = backend.Known(s.wall), s.wall })
 	s.look().quiet(runawayRule)
 }
+
+// TestRunawayOfALineIsOneProcess: one line of a log does not tell of two processes; each is told as what it is by itself.
+func TestRunawayOfALineIsOneProcess(t *testing.T) {
+	two := func(lines float64) *alerts.Alert {
+		return beginRunaway(t, func(s *story) {
+			s.lines(backend.MetricSDKExec, cloudSession, lines, "ExecTimeoutError, timeout 300.0 s")
+			s.look()
+			s.pass(15 * time.Minute)
+			at := s.wall.Add(-20 * time.Minute)
+			readInside(s, func(x *backend.Inside) {
+				for _, name := range []backend.Literal{"proc-0a1B2c3D", "dev-server"} {
+					x.Processes = append(x.Processes, backend.SandboxProcess{PID: backend.Text(name), Name: backend.Text(name), Command: backend.Text("x"), Class: backend.WorkRunning, StartedAt: at})
+				}
+			})
+		}).want(runawayRule, alerts.StateFiring)
+	}
+	if got := two(1).Subjects[0].Detail.String(); strings.Contains(got, "as its log says too") || !strings.Contains(got, "may be of this one or of another") || !strings.Contains(got, "its name is not from the agent's SDK") {
+		t.Errorf("one line: %s", got)
+	}
+	if got := two(2).Subjects[0].Detail.String(); strings.Count(got, "as its log says too") != 2 {
+		t.Errorf("two lines: %s", got)
+	}
+}
+
+// TestRunawayAtTheEndOfItsSession: what still runs just after is pending; that it began before its sandbox is no time to go by.
+func TestRunawayAtTheEndOfItsSession(t *testing.T) {
+	s := beginRunaway(t, func(s *story) {
+		s.hub(cloudSession, cloudBox, overNow)
+		s.look()
+		s.pass(10 * time.Second)
+		ran(2*time.Minute, func(p *backend.SandboxProcess) { p.Name = backend.Text("pty-0a1b2c3d4e5f") })(s)
+	})
+	if a := s.want(runawayRule, alerts.StatePending); !strings.Contains(a.Why.String(), "finds it again") {
+		t.Errorf("%s", a.Why)
+	}
+	s = beginRunaway(t, func(s *story) {
+		s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.CreatedAt = backend.Known(s.wall.Add(-time.Hour)) })
+		ran(5 * time.Hour)(s)
+	})
+	s.quiet(runawayRule)
+	b := s.lastState().Sandbox(backend.Key{Kind: backend.KindSandbox, Source: "cloud", ID: backend.MustID(cloudBox)})
+	x, _ := b.Inside()
+	if role := s.lastState().RoleOf(b, &x.Processes[0], x.At); !strings.Contains(role.Late.String(), "cannot have begun before its sandbox was made") {
+		t.Errorf("%+v", role)
+	}
+}

@@ -11,7 +11,7 @@ import (
 
 var (
 	engineCommand = regexp.MustCompile(`\bdocker (exec|kill|logs|restart|rm|run|start|stop|top|update)\b`)
-	ownCommand    = regexp.MustCompile(`\bsandglass (destroy|pause|probe|prove|repair|replace|rescue|resume|stop|wake)\b`)
+	ownCommand    = regexp.MustCompile(`\bsandglass (destroy|kill-process|pause|probe|prove|repair|replace|rescue|resume|revoke-token|stop-process|stop|wake)\b`)
 )
 
 // suit makes the commands of the steps those of this place: with the client that reaches the sandbox's engine, and with how to

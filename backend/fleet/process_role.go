@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"time"
@@ -62,6 +63,10 @@ func (s *State) RoleOf(b *backend.Sandbox, p *backend.SandboxProcess, read time.
 	default:
 		r.Named = !p.Name.IsEmpty() && !unnamed.MatchString(p.Name.String())
 	}
+	if made := b.CreatedAt.Or(time.Time{}); !p.StartedAt.IsZero() && p.StartedAt.Add(giveUpSlack).Before(made) && p.Class == backend.WorkRunning {
+		r.Late = backend.Text("it cannot have begun before its sandbox was made: its server's clock has another zone, so how long it runs is not known")
+		return r
+	}
 	waits := state.Timeout(limit)
 	end := p.StartedAt.Add(waits)
 	if p.Class != backend.WorkRunning || p.StartedAt.IsZero() || waits <= 0 || !read.After(end) {
@@ -77,12 +82,36 @@ func (s *State) RoleOf(b *backend.Sandbox, p *backend.SandboxProcess, read time.
 
 // commandError is when the log of a session has an error of a command near a time; zero: it has none within the last hour.
 func (s *State) commandError(session backend.ID, near time.Time) time.Time {
-	for series := range s.Windows.All(backend.MetricSDKExec) {
-		for at, n := range s.Windows.Counts(series) {
-			if n > 0 && !session.IsZero() && series.Session == session && at.Sub(near).Abs() < giveUpSlack {
-				return at
-			}
+	for at := range s.commandErrors(session) {
+		if at.Sub(near).Abs() < giveUpSlack {
+			return at
 		}
 	}
 	return time.Time{}
+}
+
+// CommandErrors is how many errors of commands the log of a session has near a time.
+func (s *State) CommandErrors(session backend.ID, when time.Time) (count int) {
+	for at, n := range s.commandErrors(session) {
+		if at.Sub(when).Abs() < giveUpSlack {
+			count += int(min(n, 1e6))
+		}
+	}
+	return count
+}
+
+// commandErrors are when the log of a session has errors of commands, and how many.
+func (s *State) commandErrors(session backend.ID) iter.Seq2[time.Time, float64] {
+	return func(yield func(time.Time, float64) bool) {
+		for series := range s.Windows.All(backend.MetricSDKExec) {
+			if session.IsZero() || series.Session != session {
+				continue
+			}
+			for at, n := range s.Windows.Counts(series) {
+				if n > 0 && !yield(at, n) {
+					return
+				}
+			}
+		}
+	}
 }

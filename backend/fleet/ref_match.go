@@ -73,6 +73,8 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 		m.Result, m.Why = RefUnknown, backend.Textf("%s could not read it lately", backend.Clean(b.Key.Source, 80))
 	case (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) && b.Provider.String() != "docker": // a stopped container can start again
 		m.Result, m.Why = RefGone, backend.Textf("reported %s by %s", b.Reported, backend.Clean(b.Key.Source, 80))
+	case made.After(s.Wall.Add(time.Minute)):
+		m.Result, m.Why = RefUnknown, backend.Textf("it is said to be made at %s, which is to come: a clock differs, so whether its files are those of the state is not known", made.UTC().Format("2006-01-02 15:04:05Z"))
 	case MadeAfter(made, saved):
 		m.Result, m.Why = RefRecreated, backend.Text("its sandbox was made after the state was saved: files from before are not in it, except in mounts or a snapshot")
 		if len(r.Agent.Ports) > 0 && len(b.Ports) == 0 {

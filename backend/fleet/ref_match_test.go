@@ -19,6 +19,9 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 		{"made after it was saved", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			b.CreatedAt = backend.Known(saved.Add(2 * time.Minute))
 		}, RefRecreated, 0},
+		{"made at a time that is to come", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			b.CreatedAt = backend.Known(t0.Add(2 * time.Hour))
+		}, RefUnknown, 0},
 		{"made while it was saved", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			b.CreatedAt = backend.Known(saved.Add(30 * time.Second))
 		}, RefSame, 0},
