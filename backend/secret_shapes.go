@@ -19,11 +19,11 @@ var (
 	secretWord    = regexp.MustCompile(`(?i)((?:\b|_)(?:pass|pw)=["']?|["'](?:pass|pwd|pw)\\*["']\s*:\s*\\*["'])[^\s"'&,;}\\]{4,}`)
 	secretQuery   = regexp.MustCompile(`(?i)([?&](?:sig|sas|hmac)=)[^\s"'&#\\]{6,}`)
 	secretTag     = regexp.MustCompile(`(?i)(<[a-z0-9_:.-]*` + secretName + `[a-z0-9_.-]*>\s*)[^<\s][^<]{3,}`)
-	secretFlag    = regexp.MustCompile(`(?i)((?:^|[\s"'])--?(?:[a-z0-9-]*(?:` + secretName + `|oauth2-bearer)[a-z0-9-]*|(?:[a-z0-9]+-)*(?:pass|pwd|pw))\s+)(?:"[^"]+"|'[^']+'|[^\s"'-][^\s"']*)`)
+	secretFlag    = regexp.MustCompile(`(?i)((?:^|[\s"'])--?(?:[a-z0-9-]*(?:` + secretName + `|oauth2-bearer)[a-z0-9-]*|(?:[a-z0-9]+-)*(?:pass|pwd|pw))\s+|:_auth(?:token)?\s+|\blogin\s+\S+\s+password\s+)(?:"[^"]+"|'[^']+'|[^\s"'-][^\s"']*)`)
 	secretArg     = regexp.MustCompile(`(?i)(\\*["']--?(?:[a-z0-9-]*` + secretName + `[a-z0-9-]*|(?:[a-z0-9]+-)*(?:pass|pwd|pw))\\*["']\s*,\s*\\*["'])[^"'\\]+`)
 	secretUser    = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*u|--user|--proxy-user)[\s=]*(?:\\*["'][^"':\n]{1,200}|[^\s"':]{1,200}):)[^\s"'\\]+`)
 	secretJar     = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*b|--cookie)[\s=]*\\*["']?[^\s"'=]{1,200}=)[^\s"'\\]+`)
-	secretShort   = regexp.MustCompile(`(?i)(\blogin\b[^\n|]*?\s-p\s*|\bsshpass\s+-p\s*|\bredis-cli\b[^\n|]*?\s-a\s+|\b(?:mysql|mysqldump|mariadb)\b[^\n|]*?\s-p|-pass(?:in|out)?\s+pass:|(?:\b|_)pwd\s*[=:]\s*)[^\s"'/\\][^\s"'\\]{3,}`)
+	secretShort   = regexp.MustCompile(`(?i)(\blogin\b[^\n|]*?\s-p\s*|\bsshpass\s+-p\s*|\bredis-cli\b[^\n|]*?\s-a\s+|\b(?:mysql|mysqldump|mariadb)\b[^\n|]*?\s-p|\bopenssl\b[^\n|]*?\s-k\s+|-pass(?:in|out)?\s+pass:|(?:\b|_)pwd\s*[=:]\s*)[^\s"'/\\][^\s"'\\]{3,}`)
 	secretPiped   = regexp.MustCompile(`(?i)(\b(?:echo|printf)\s+(?:-[ne]+\s+|\\*["']%s(?:\\+n)?\\*["']\s+)*)[^|\n]*[^|\s](\s*\|[^|\n]*?\s(?:--with-token|--[a-z-]+-stdin|secret\s+(?:put|set)|chpasswd)\b)`)
 	secretCookie  = regexp.MustCompile(`(?i)\b((?:set-)?cookie(?:\\*["']?\s*[:=]\s*(?:\[\s*)?|\\*["']\s*,\s*)\\*["']?)[^"'\r\n\\]{3,}(?:(?:\r?\n|(?:\\+r)?\\+n)[ \t][^"'\r\n\\]*)*`)
 	secretHeader  = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization(?:\\*["']?\s*[:=]\s*(?:\[\s*)?|\\*["']\s*,\s*)\\*["']?(?:bearer|basic|token|digest|negotiate|ntlm|dpop|hmac|apikey|aws4-hmac-sha256)?\s*|\bbearer\s+)(?:(?:[a-z0-9_-]+=(?:\\*"[^"\\]*\\*"|[^\s,"'\\]+)(?:,\s*)?)+|[A-Za-z0-9._~+/=-]{6,})`)
@@ -147,6 +147,10 @@ func hintsOf(s string) (has hint) {
 			}
 		case 'l':
 			if begins(rest, "login") {
+				has |= hintLogin
+			}
+		case 'o':
+			if begins(rest, "openssl") {
 				has |= hintLogin
 			}
 		case 'r':

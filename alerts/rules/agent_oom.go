@@ -60,6 +60,7 @@ func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 	for _, m := range []backend.Metric{backend.MetricAgentOOM, backend.MetricAgentOOM.Said()} {
 		for s := range env.State.Windows.All(m) {
 			key := namedBy(env, s)
+			key.ID = sessionMeant(env, s.Session, key.ID)
 			if s.Session.IsZero() {
 				key = sourceKey(env.State, cmp.Or(env.HomeOf(s), s.Source))
 			}
@@ -125,7 +126,7 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 		v.Cause = backend.Text("the agent starts over and over")
 		v.Why = backend.Textf("%s within %s; fires when a log line or the kernel names memory", plural(starts, "start"), text(r.over))
 	case words.N > 0:
-		v.Outcome, v.Suspected, v.Confirmed, v.Session = alerts.True, true, env.Ours(words.Last), said[0].Session
+		v.Outcome, v.Suspected, v.Confirmed, v.Session = alerts.True, true, env.Ours(words.Last), sessionMeant(env, said[0].Session, said[0].Session)
 		v.Cause, v.Why, v.Fingerprint, v.Detail = saidCause, saidWhy, alerts.Fingerprint(saidCause.String()), saidCause
 		v.Evidence = []alerts.Evidence{{Text: backend.Textf("newest: %s", backend.Clean(words.Sample.String(), 300)), Source: said[0].Source, At: words.Last}}
 		return v
@@ -280,7 +281,7 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 	}
 	var session backend.ID
 	if len(series) > 0 {
-		session = series[0].Session
+		session = sessionMeant(env, series[0].Session, series[0].Session)
 	}
 	v.Session = session
 	v.Bounds = onset(env, &n.onsetNote, func() alerts.Bounds { return r.began(env, series, &n) })

@@ -428,3 +428,17 @@ func TestAgentOOMKeepsABoundedRecordOfTheSession(t *testing.T) {
 		t.Errorf("a restart keeps %d statements of %d", len(a.Evidence), kept)
 	}
 }
+
+// TestAgentOOMJoinsTheSessionOfItsSandbox: the SDK of a sandbox calls its session by the id of that sandbox.
+func TestAgentOOMJoinsTheSessionOfItsSandbox(t *testing.T) {
+	s := beginAgent(t)
+	s.session("a", nil)
+	s.reads("a/repo", reading{state: "open", attempt: time.Second, success: time.Second})
+	s.box("ffff", "a", func(b *backend.Sandbox) { b.Provider, b.Name = backend.Text("cloudflare"), backend.Text("ffff") })
+	s.lines(backend.MetricAgentOOM, "sandbox-ffff", 1, resetLine)
+	a := s.look().want(agentRule, alerts.StateFiring)
+	if a.Subjects[0].Key.ID != backend.MustID("a") {
+		t.Errorf("subject %v", a.Subjects[0].Key)
+	}
+	wantEvidence(t, a, "before: a/repo was open", resetLine)
+}

@@ -274,6 +274,23 @@ func namedBy(env *alerts.Env, s backend.Series) backend.Key {
 	return backend.Key{Kind: backend.KindSession, Source: s.Source, ID: s.Session}
 }
 
+// sessionMeant is the session that lines are about where they give the name that an SDK makes for the session of a sandbox: the one that
+// works in the sandbox. It is otherwise where the lines name another session, or nothing joins that sandbox to one.
+func sessionMeant(env *alerts.Env, named, otherwise backend.ID) backend.ID {
+	box, is := backend.SandboxOfSession(named.Raw())
+	if !is {
+		return otherwise
+	}
+	b := env.State.SandboxNamed(box, backend.Text("cloudflare"))
+	if b == nil || !onWorkers(b) {
+		return otherwise
+	}
+	if session := env.State.SessionOn(b); !session.IsZero() {
+		return session
+	}
+	return otherwise
+}
+
 // homeOf is the source that lines are about: the one that lists their session, or did when they were new, which is known
 // as before; keep is what to know of that from now on.
 func homeOf(env *alerts.Env, s backend.Series, before string) (home, keep string) {

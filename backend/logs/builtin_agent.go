@@ -15,10 +15,11 @@ func memoryLimits() []pattern {
 		{
 			name: "isolate-out-of-memory", contains: "isolate exceeded its memory limit", class: ClassAgentOOM, tier: tierError,
 			meaning: meaning, inError: true, event: true,
-			also: regexp.MustCompile(`(?:^|[^B]['’]s |[^s] )isolate exceeded`), // a D1 database has an isolate too
+			also: regexp.MustCompile(`(?:^|[^B]['’]s |[^s] |\bits )isolate exceeded`), // a D1 database has an isolate too
 			hits: []string{
 				`{"level":50,"msg":"run failed","sessionId":"s1","err":{"name":"Error","message":"Durable Object's isolate exceeded its memory limit and was reset."}}`,
 				`(error) Durable Object's isolate exceeded its memory limit and was reset.`,
+				`{"level":"error","msg":"Durable Object reset because its isolate exceeded its memory limit."}`,
 			},
 			misses: []string{
 				`{"level":50,"msg":"query failed","err":"D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset."}`,
@@ -27,10 +28,11 @@ func memoryLimits() []pattern {
 		},
 		{
 			name: "tail-exceeded-memory", contains: "exceededMemory", class: ClassAgentOOM, tier: tierError,
-			meaning: meaning, inError: true, event: true, quoted: true, also: regexp.MustCompile(`"?outcome"?\s*[:=]\s*"?exceededMemory`),
+			meaning: meaning, inError: true, event: true, quoted: true, also: regexp.MustCompile(`"?outcome"?\s*[:=\s]\s*"?exceededMemory`),
 			hits: []string{
 				`{"outcome":"exceededMemory","scriptName":"agent","exceptions":[],"logs":[],"eventTimestamp":1767225600000}`,
 				`  "outcome": "exceededMemory",`,
+				`{"level":"error","msg":"outcome exceededMemory"}`,
 			},
 			misses: []string{`{"outcome":"ok","scriptName":"agent","exceptions":[]}`, `{"msg":"metric","name":"exceededMemory"}`},
 		},
