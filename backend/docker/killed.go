@@ -18,7 +18,7 @@ const (
 )
 
 // kernelKills is what the kernel of this machine says about kills at memory limits, for engines that do not say it
-// themselves: Podman's OOMKilled is false after most of them. Only Poll uses it.
+// themselves: Podman's OOMKilled is false after most of them. Only Poll changes it.
 type kernelKills struct {
 	proc hostfs.Proc
 	sys  string // where sysfs is mounted

@@ -14,8 +14,8 @@ import (
 // maxGroups bounds the control groups that LimitKills reads; a host has about ten at the top.
 const maxGroups = 1000
 
-// maxEventsFile bounds what is read of one memory.events file.
-const maxEventsFile = 4096
+// maxGroupFile bounds what is read of one file of a control group; memory.stat, the largest, has about 2 kB.
+const maxGroupFile = 16 << 10
 
 // LimitKills counts the processes that the kernel killed since boot because a control group reached its memory limit. Below Sys,
 // it reads memory.events of the groups at the top of the unified hierarchy, which count for all groups below them, also for
@@ -163,7 +163,7 @@ func head(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // opened for reading: nothing is lost
-	return io.ReadAll(io.LimitReader(f, maxEventsFile))
+	return io.ReadAll(io.LimitReader(f, maxGroupFile))
 }
 
 // InGroup reports whether a process is in a control group whose name holds a container's id.
