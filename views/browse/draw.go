@@ -198,16 +198,12 @@ func (l *List[R]) rows(w, h int) kit.Block {
 // same, as long as a flexible column lacks room.
 func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 	cols := make([]kit.Column, len(l.cfg.Set.Columns))
-	local := l.cur.Snapshot().Local()
+	local, said := l.cur.Snapshot().Local(), l.ask()
 	for i, c := range l.cfg.Set.Columns {
-		hidden := !l.offered(i, w) || !l.chosen[c.Name] && c.Needed != nil && i != l.sort && !c.Needed(l.cur.Snapshot())
-		ideal := c.Ideal
-		if c.Wanted != nil {
-			ideal = max(ideal, c.Wanted(l.cur.Snapshot()))
-		}
-		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: ideal,
+		hidden := !l.offered(i, w) || !l.chosen[c.Name] && i != l.sort && said[i].needless
+		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: max(c.Ideal, said[i].wanted),
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
-		if local && c.Local > 0 && (c.Urgent == nil || !c.Urgent(l.cur.Snapshot())) {
+		if local && c.Local > 0 && !said[i].urgent {
 			cols[i].Priority, cols[i].Hidden = c.Local, c.Needed != nil && hidden
 		}
 		if on, chosen := l.chosen[c.Name]; chosen {

@@ -94,6 +94,7 @@ type List[R any] struct {
 	drawn    drawn
 	groups   groups
 	pinned   pinned
+	asked    asked
 }
 
 // New makes a List.

@@ -94,7 +94,7 @@ type Column[R any] struct {
 	Align Align
 	// Min and Ideal are widths in cells. Flex columns take what is left, in proportion.
 	Min, Ideal, Flex int
-	// Wanted is the ideal width at a moment where that is more than Ideal. nil: it never is.
+	// Wanted is the ideal width in a State where that is more than Ideal. nil: it never is.
 	Wanted func(*views.Snapshot) int
 	IDs    bool // values that have to be told apart
 	// Priority says which columns are dropped first where there is no room: the highest number first; 0 is never
@@ -106,9 +106,10 @@ type Column[R any] struct {
 	Local int
 	// Urgent says that the column keeps its Priority there too. nil: never.
 	Urgent func(*views.Snapshot) bool
-	// Needed reports whether the column has anything to say at a moment; where it has not, its width goes to the others.
-	// nil: always.
-	Needed func(*views.Snapshot) bool
+	// Needed reports whether the column has anything to say in a State; where it has not, its width goes to the others.
+	// nil: always. Passing: it changes as time goes by, too.
+	Needed  func(*views.Snapshot) bool
+	Passing bool
 	// Descending columns are sorted largest first when first chosen: ages of trouble, sizes, counts.
 	Descending bool
 	Cell       func(R, *views.Snapshot) Cell
