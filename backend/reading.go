@@ -62,8 +62,8 @@ type Reading struct {
 	Degraded Safe `json:"degraded,omitzero"`
 	// Exposed is what others can do with a service of the source without a credential; empty: nothing shows that.
 	Exposed Safe `json:"exposed,omitzero"`
-	// Mute is which service of the source does not answer while the rest does, as its address is asked again and again.
-	Mute Mute `json:"mute,omitzero"`
+	// Failing is which service of the source does not answer while the rest does, as its address is asked again and again.
+	Failing FailingService `json:"failing,omitzero"`
 	// Refuses is why no action through the source can be tried; empty: that is not known beforehand.
 	Refuses Safe `json:"refuses,omitzero"`
 	// OtherIDs says that its sandboxes are listed under other ids than references name: what they name need not be there, and what is

@@ -28,7 +28,7 @@ const reopenWithin = time.Minute
 type degradedNote struct {
 	Since    time.Time `json:"since,omitzero"`
 	Unlisted time.Time `json:"unlisted,omitzero"`
-	Mute     time.Time `json:"mute,omitzero"` // since when a service of it does not answer
+	Failing  time.Time `json:"failing,omitzero"` // since when a service of it does not answer
 }
 
 // sourceDegraded tells of sources that answer and do not tell how their part of the fleet is.
@@ -58,7 +58,7 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note aler
 	lost, of, since := env.LostSince(h.Key.Source)
 	emptied, emptySince := env.EmptiedSince(h.Key.Source)
 	unseen := h.Unfinished && h.Status == fleet.StatusDegraded
-	if h.Held == nil && !since && len(emptied) == 0 && h.UnreadSince.IsZero() && h.UnlistedSince.IsZero() && h.MuteSince.IsZero() && !unseen {
+	if h.Held == nil && !since && len(emptied) == 0 && h.UnreadSince.IsZero() && h.UnlistedSince.IsZero() && h.FailingSince.IsZero() && !unseen {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := alerts.Verdict{Outcome: alerts.True, Source: h.Key.Source, Runbook: "source", Confirmed: env.Ours(h.LastOK)}
@@ -77,7 +77,7 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note aler
 		tell("the registries of %s that run are empty since the last run: %s", plural(len(emptied), "session"), backend.FirstIDs(emptied))
 	case !h.UnlistedSince.IsZero():
 		r.unlisted(env, h, note, &v)
-	case h.UnreadSince.IsZero() && !h.MuteSince.IsZero() && !unseen:
+	case h.UnreadSince.IsZero() && !h.FailingSince.IsZero() && !unseen:
 		r.mute(env, h, note, &v)
 	case h.UnreadSince.IsZero():
 		v.Cause = backend.Text("a part of it is not read")
@@ -144,19 +144,19 @@ func (r *sourceDegraded) unread(env *alerts.Env, h *fleet.SourceHealth, note ale
 	}
 }
 
-// muteTries is how many tries in a row a service of a source fails before that is told, as source-down's default for a whole source.
-const muteTries = 3
+// failingTries is how many tries in a row a service of a source fails before that is told, as source-down's default for a whole source.
+const failingTries = 3
 
 // mute tells of a service of the source that does not answer, since the run that found so first.
 func (r *sourceDegraded) mute(env *alerts.Env, h *fleet.SourceHealth, note alerts.Note, v *alerts.Verdict) {
-	v.Cause = h.Mute.What
+	v.Cause = h.Failing.What
 	n := goesOn(note, h)
-	before := r.since(&n.Mute, env.Ours(h.MuteSince), v)
+	before := r.since(&n.Failing, env.Ours(h.FailingSince), v)
 	v.Note = alerts.NoteOf(&n)
-	v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s in a row failed, the newest: %s", plural(h.Mute.Tries, "try"), h.Mute.Why),
-		Value: backend.Known(float64(h.Mute.Tries)), Unit: "tries", Source: h.Key.Source, At: h.LastOK})
-	if !before && h.Mute.Tries < muteTries {
-		v.Suspected, v.Why = true, backend.Textf("fires after %d tries in a row that fail, %d so far", muteTries, h.Mute.Tries)
+	v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s in a row failed, the newest: %s", plural(h.Failing.Tries, "try"), h.Failing.Why),
+		Value: backend.Known(float64(h.Failing.Tries)), Unit: "tries", Source: h.Key.Source, At: h.LastOK})
+	if !before && h.Failing.Tries < failingTries {
+		v.Suspected, v.Why = true, backend.Textf("fires after %d tries in a row that fail, %d so far", failingTries, h.Failing.Tries)
 	}
 }
 
@@ -183,8 +183,8 @@ func goesOn(note alerts.Note, h *fleet.SourceHealth) (n degradedNote) {
 	if h.UnlistedSince.IsZero() {
 		n.Unlisted = time.Time{}
 	}
-	if h.MuteSince.IsZero() {
-		n.Mute = time.Time{}
+	if h.FailingSince.IsZero() {
+		n.Failing = time.Time{}
 	}
 	return n
 }

@@ -187,8 +187,8 @@ func TestSourceDegradedByABridgeThatDoesNotAnswer(t *testing.T) {
 	mute := func(tries int) *story {
 		s.health("helix", func(h *fleet.SourceHealth) {
 			h.Status, h.Error, h.LastOK = fleet.StatusDegraded, backend.Text("the bridge does not answer"), s.wall
-			if h.Mute = (backend.Mute{What: backend.Text(backend.BridgeMute), Why: backend.Text("answered 502"), Tries: tries}); h.MuteSince.IsZero() {
-				h.MuteSince = s.wall
+			if h.Failing = (backend.FailingService{What: backend.Text(backend.BridgeFailing), Why: backend.Text("answered 502"), Tries: tries}); h.FailingSince.IsZero() {
+				h.FailingSince = s.wall
 			}
 		})
 		return s.look()
@@ -201,17 +201,17 @@ func TestSourceDegradedByABridgeThatDoesNotAnswer(t *testing.T) {
 	mute(2).want(degradedRule, alerts.StatePending)
 	s.pass(10 * time.Second)
 	a = mute(3).want(degradedRule, alerts.StateFiring)
-	if a.Cause.String() != backend.BridgeMute || !a.Bounds.Latest.Equal(noon) {
+	if a.Cause.String() != backend.BridgeFailing || !a.Bounds.Latest.Equal(noon) {
 		t.Errorf("%s since %v", a.Cause, a.Bounds.Latest)
 	}
 	wantEvidence(t, a, "3 tries in a row failed, the newest: answered 502")
 	s.up("helix")
-	s.health("helix", func(h *fleet.SourceHealth) { h.Mute, h.MuteSince = backend.Mute{}, time.Time{} })
+	s.health("helix", func(h *fleet.SourceHealth) { h.Failing, h.FailingSince = backend.FailingService{}, time.Time{} })
 	s.after(10 * time.Second).quiet(degradedRule)
 	s.pass(10 * time.Second)
 	mute(1).want(degradedRule, alerts.StatePending)
 	s.restart()
 	s.pass(time.Minute)
-	s.health("helix", func(h *fleet.SourceHealth) { h.MuteSince = time.Time{} })
+	s.health("helix", func(h *fleet.SourceHealth) { h.FailingSince = time.Time{} })
 	mute(1).want(degradedRule, alerts.StateFiring)
 }

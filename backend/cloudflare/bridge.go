@@ -190,16 +190,16 @@ func (p *poll) muteBridge() {
 	if w.failed == 0 {
 		return
 	}
-	m := backend.Mute{What: backend.Text(backend.BridgeMute), Tries: w.failed}
+	m := backend.FailingService{What: backend.Text(backend.BridgeFailing), Tries: w.failed}
 	if w.answers() {
-		m.What = backend.Text(backend.BridgeMute + " as it should")
+		m.What = backend.Text(backend.BridgeFailing + " as it should")
 	}
 	err := cmp.Or(w.errs[readHealth], w.errs[readPool])
 	if backend.KindOf(err) == backend.ErrUnauthorised {
 		return
 	}
 	m.Why = p.clean(err.Error(), 300)
-	p.r.Mute = m
+	p.r.Failing = m
 }
 
 // named counts the sandboxes of the bridge that are shown.

@@ -71,20 +71,20 @@ func TestAStateIsAsOldAsThePlatformSays(t *testing.T) {
 // TestABridgeThatDoesNotAnswerIsTold with how often it was asked; one that refuses the key answers.
 func TestABridgeThatDoesNotAnswerIsTold(t *testing.T) {
 	w := withBridge(t, nil)
-	if m := w.poll().Mute; !m.What.IsEmpty() {
+	if m := w.poll().Failing; !m.What.IsEmpty() {
 		t.Errorf("it answers: %+v", m)
 	}
 	w.set("/health", reply{status: http.StatusBadGateway})
-	if m := w.poll().Mute; m.What.String() != backend.BridgeMute+" as it should" || m.Tries != 1 {
+	if m := w.poll().Failing; m.What.String() != backend.BridgeFailing+" as it should" || m.Tries != 1 {
 		t.Errorf("half of it answers: %+v", m)
 	}
 	w.set("/v1/pool/stats", reply{status: http.StatusBadGateway})
-	if m := w.poll().Mute; m.What.String() != backend.BridgeMute || m.Tries != 2 || !strings.Contains(m.Why.String(), "502") {
+	if m := w.poll().Failing; m.What.String() != backend.BridgeFailing || m.Tries != 2 || !strings.Contains(m.Why.String(), "502") {
 		t.Errorf("none of it answers: %+v", m)
 	}
 	w.set("/health", ok(`{"ok":true}`))
 	w.set("/v1/pool/stats", reply{status: http.StatusUnauthorized, body: `{"error":"Unauthorized","code":"unauthorized"}`})
-	if m := w.poll().Mute; !m.What.IsEmpty() {
+	if m := w.poll().Failing; !m.What.IsEmpty() {
 		t.Errorf("a refused key: %+v", m)
 	}
 }

@@ -48,10 +48,10 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts, h.Pools = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts, r.Pools
 	h.Client, h.Engine = r.Client, r.Engine
 	h.Refuses = r.Refuses
-	if h.Mute = r.Mute; h.Mute.What.IsEmpty() {
-		h.MuteSince = time.Time{}
-	} else if h.MuteSince.IsZero() {
-		h.MuteSince = now
+	if h.Failing = r.Failing; h.Failing.What.IsEmpty() {
+		h.FailingSince = time.Time{}
+	} else if h.FailingSince.IsZero() {
+		h.FailingSince = now
 	}
 	if h.Exposed = r.Exposed; h.Exposed.IsEmpty() {
 		h.ExposedSince = time.Time{}

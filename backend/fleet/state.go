@@ -138,15 +138,15 @@ type SourceHealth struct {
 	OtherIDs     bool // its sandboxes are listed under other ids than references name
 	Problems     []backend.Problem
 	Bookmarks    []backend.Bookmark
-	Stopped      []backend.ID // sessions whose log file has not grown since their newest line
-	Exposed      backend.Safe // what others can do with a service of it without a credential; empty: nothing shows that
-	Mute         backend.Mute // which service of it does not answer while the rest does
-	MuteSince    time.Time    // when that was first seen; zero: all answer
-	Refuses      backend.Safe // why no action through it can be tried; empty: that is not known beforehand
-	ExposedSince time.Time    // when that was first seen; zero: nothing shows it
-	Undated      backend.Safe // matching log lines that were not counted, since nothing tells when they were written
-	Client       backend.Safe // the command that reaches the same platform from a shell, empty without one
-	Engine       backend.Safe // the container engine of the newest reading, empty of other sources
+	Stopped      []backend.ID           // sessions whose log file has not grown since their newest line
+	Exposed      backend.Safe           // what others can do with a service of it without a credential; empty: nothing shows that
+	Failing      backend.FailingService // which service of it does not answer while the rest does
+	FailingSince time.Time              // when that was first seen; zero: all answer
+	Refuses      backend.Safe           // why no action through it can be tried; empty: that is not known beforehand
+	ExposedSince time.Time              // when that was first seen; zero: nothing shows it
+	Undated      backend.Safe           // matching log lines that were not counted, since nothing tells when they were written
+	Client       backend.Safe           // the command that reaches the same platform from a shell, empty without one
+	Engine       backend.Safe           // the container engine of the newest reading, empty of other sources
 	Notes        []backend.Safe
 	Facts        []backend.Fact // as of the last successful poll
 	Pools        []backend.Pool // likewise

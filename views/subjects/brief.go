@@ -106,7 +106,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"its health check fails", "health check fails"},
 	{"its list lost half or more", "list lost half"},
 	{"a part of it is not read", "partly not read"},
-	{backend.BridgeMute, "bridge is silent"},
+	{backend.BridgeFailing, "bridge is silent"},
 	{"its sessions cannot be read", "sessions not read"},
 	{"sessions left its list", "sessions left list"},
 	{"lost their workspaces at once", "workspaces vanished"},

@@ -82,9 +82,9 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		return "none seen now"
 	case a.Rule == "source-down":
 		return unseen(a, c)
-	case a.Rule == "source-degraded" && strings.HasPrefix(a.Cause.String(), backend.BridgeMute):
+	case a.Rule == "source-degraded" && strings.HasPrefix(a.Cause.String(), backend.BridgeFailing):
 		s = "from here no command reaches its sandboxes; what runs in them may go on"
-		if a.Cause.String() != backend.BridgeMute {
+		if a.Cause.String() != backend.BridgeFailing {
 			s = "from here commands may not reach its sandboxes; what runs in them may go on"
 		}
 	case a.Rule == "contradiction":
