@@ -61,15 +61,38 @@ func (l *listMemory) missing(st *fleet.State, source string) int {
 		return l.Running - (end - first)
 	}
 	var left []backend.ID
+	renamed, strange := l.renamed(st, source)
 	for _, id := range l.Names {
-		if k := (backend.Key{Kind: l.kind(), Source: source, ID: id}); st.Entity(k) == nil && !st.SaidToHaveEnded(k) {
+		if k := (backend.Key{Kind: l.kind(), Source: source, ID: id}); st.Entity(k) == nil && !st.SaidToHaveEnded(k) && !renamed[id] {
 			left = append(left, id)
 		}
 	}
+	left = left[min(strange, len(left)):]
 	if len(left) < len(l.Names) {
 		l.Names = left
 	}
 	return len(left)
+}
+
+// renamed are the containers that are listed by the id of their sandbox now, since something joins the two; strange counts those that
+// came without one, and may be any of the others: nothing joins them any more.
+func (l *listMemory) renamed(st *fleet.State, source string) (by map[backend.ID]bool, strange int) {
+	if l.kind() != backend.KindSandbox {
+		return nil, 0
+	}
+	by = map[backend.ID]bool{}
+	for b := range st.Sandboxes.All() {
+		if b.Key.Source != source || !b.OfWorker() {
+			continue
+		}
+		if !b.Container.IsZero() && b.Container != b.Key.ID {
+			by[b.Container] = true
+		}
+		if b.Unattributed && !slices.Contains(l.Names, b.Key.ID) {
+			strange++
+		}
+	}
+	return by, strange
 }
 
 // listKinds are the kinds of which a list is remembered, and which of them matter.

@@ -215,3 +215,35 @@ func TestSourceDegradedByABridgeThatDoesNotAnswer(t *testing.T) {
 	s.health("helix", func(h *fleet.SourceHealth) { h.FailingSince = time.Time{} })
 	mute(1).want(degradedRule, alerts.StateFiring)
 }
+
+// TestSandboxesThatHaveAnotherIDAreNotLost: instances that are joined to their sandboxes between two runs, and instances of which nothing
+// tells their sandboxes any more.
+func TestSandboxesThatHaveAnotherIDAreNotLost(t *testing.T) {
+	s := begin(t, degradedRule)
+	s.source("docker", backend.InputContainers)
+	s.listed[backend.KindSandbox] = "docker"
+	show := func(joined, there bool) {
+		clear(s.sandboxes)
+		for i := range 20 {
+			id := fmt.Sprintf("c%02d", i)
+			if joined {
+				id = fmt.Sprintf("box%02d", i)
+			}
+			if there {
+				s.box(id, "", func(b *backend.Sandbox) {
+					b.Provider, b.Container, b.Unattributed = backend.Text("cloudflare"), backend.MustID(fmt.Sprintf("c%02d", i)), !joined
+				})
+			}
+		}
+	}
+	show(false, true)
+	s.look()
+	for _, joined := range []bool{true, false} {
+		s.off(time.Minute)
+		show(joined, true)
+		s.after(time.Second).quiet(degradedRule)
+	}
+	s.off(time.Minute)
+	show(false, false)
+	wantEvidence(t, s.after(time.Second).want(degradedRule, alerts.StateFiring), "its list lost at least 20 of 20 sandboxes since the last run")
+}
