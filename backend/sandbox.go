@@ -105,6 +105,8 @@ type CloudFacts struct {
 	Unlisted     bool    `json:"unlisted,omitempty"`
 	// FreshAt is when it was seen to start again on an empty disk, zero: it was not.
 	FreshAt time.Time `json:"fresh_at,omitzero"`
+	// FreshAfter is when the container before that was last seen to run, zero: it was not.
+	FreshAfter time.Time `json:"fresh_after,omitzero"`
 	// Power is the platform's word for whether it runs or sleeps, where that is another word than its status; empty: not told.
 	Power Safe `json:"power,omitzero"`
 	// Address is where its own API answers, without a query.

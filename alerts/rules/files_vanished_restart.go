@@ -113,6 +113,9 @@ func (r *filesVanished) restarted(env *alerts.Env, w *backend.Workspace, b *back
 	if t := env.Time(&w.Meta, w.LastSuccessAt); t.Before(at) {
 		last = latestOf(last, t)
 	}
+	if ran := env.Ours(b.FreshAfter); !b.FreshAfter.IsZero() && ran.Before(at) { // they were there while the container of before ran
+		last = latestOf(last, ran)
+	}
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: backend.Text(startedAgain), Fingerprint: alerts.Fingerprint(string(startedAgain)), Runbook: "2", Note: alerts.NoteOf(n),
 		Bounds: alerts.Bounds{Earliest: last, Latest: at}, Recheck: over,

@@ -82,6 +82,17 @@ func TestVanishedUnderAContainerThatIsKeptAlive(t *testing.T) {
 	wantEvidence(t, a, "started again at 12:00:55Z: it is kept alive, so it did not sleep: it crashed, was stopped or was replaced, and its disk is empty")
 }
 
+// TestVanishedSinceTheContainerOfBeforeRan: its files were there as long as that.
+func TestVanishedSinceTheContainerOfBeforeRan(t *testing.T) {
+	s := beginUsed(t, 1, nil)
+	s.pass(time.Minute)
+	s.freshBox(0, 5*time.Second)
+	s.sandboxes[boxKey("box0")].FreshAfter = s.wall.Add(-20 * time.Second)
+	if a := s.look().want("files-vanished", alerts.StateFiring); !a.Bounds.Earliest.Equal(noon.Add(40*time.Second)) || !a.Bounds.Latest.Equal(noon.Add(55*time.Second)) {
+		t.Errorf("between %v and %v", a.Bounds.Earliest, a.Bounds.Latest)
+	}
+}
+
 // TestManyContainersThatStartAgainAreOneAlert of the source whose workspaces they empty.
 func TestManyContainersThatStartAgainAreOneAlert(t *testing.T) {
 	s := beginUsed(t, 30, nil)

@@ -20,7 +20,7 @@ const (
 )
 
 // former is what a former process knew of an instance.
-type former struct{ started, fresh time.Time }
+type former struct{ started, fresh, before, ran time.Time }
 
 // Resume goes on with what a former process saw.
 func (s *Source) Resume(marks []backend.Bookmark) {
@@ -34,10 +34,11 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 			if told := m.Sizes[0].Size; told != 0 {
 				f.started = time.UnixMicro(told)
 			}
+			f.ran = m.Sizes[0].Written
 			s.formers[raw] = f
 		} else if raw, is := strings.CutPrefix(m.File, markFresh); is {
 			f := s.formers[raw]
-			f.fresh = at
+			f.fresh, f.before = at, m.Sizes[0].Written
 			s.formers[raw] = f
 		} else if raw, is := strings.CutPrefix(m.File, markNamed); is && sandboxID.MatchString(raw) {
 			s.recallNamed(raw, at)
@@ -55,9 +56,9 @@ func (s *Source) recall(b *box) {
 		return
 	}
 	delete(s.formers, b.id.Raw())
-	b.fresh = f.fresh
+	b.fresh, b.before, b.ran = f.fresh, f.before, f.ran
 	if now, known := b.entity.StartedAt.Get(); known && !f.started.IsZero() && b.started.UnixMicro() > f.started.UnixMicro() {
-		b.fresh = now
+		b.startedAgain(now)
 	}
 }
 
@@ -95,7 +96,7 @@ func (p *poll) sinceFormer(x *application) {
 // bookmarks hands that to a later process. The newest starts stay.
 func (s *Source) bookmarks() []backend.Bookmark {
 	var out []backend.Bookmark
-	mark := func(file string, at time.Time) {
+	mark := func(file string, at, ran time.Time) {
 		if at.IsZero() {
 			return
 		}
@@ -103,28 +104,28 @@ func (s *Source) bookmarks() []backend.Bookmark {
 		if strings.HasPrefix(file, markStarted) {
 			own = at.UnixMicro() // the platform's own time, which does not move with our clock as At does
 		}
-		out = append(out, backend.Bookmark{File: file, Sizes: []backend.SizeAt{{Size: own, At: at}}})
+		out = append(out, backend.Bookmark{File: file, Sizes: []backend.SizeAt{{Size: own, At: at, Written: ran}}})
 	}
 	for _, b := range s.boxes {
-		mark(markStarted+b.id.Raw(), b.started)
-		mark(markFresh+b.id.Raw(), b.fresh)
+		mark(markStarted+b.id.Raw(), b.started, b.ran)
+		mark(markFresh+b.id.Raw(), b.fresh, b.before)
 	}
 	for raw, m := range s.named {
 		if at := m.over; at.IsZero() {
-			mark(markNamed+raw, s.deps.Now())
+			mark(markNamed+raw, s.deps.Now(), time.Time{})
 		} else {
-			mark(markNamed+raw, at)
+			mark(markNamed+raw, at, time.Time{})
 		}
 	}
 	for key, a := range s.apps {
-		mark(markOf(key, &a.application), s.deps.Now())
+		mark(markOf(key, &a.application), s.deps.Now(), time.Time{})
 	}
 	for key, a := range s.formerApps { // not read yet
-		mark(markOf(key, &a), s.deps.Now())
+		mark(markOf(key, &a), s.deps.Now(), time.Time{})
 	}
 	for raw, f := range s.formers { // not seen yet
-		mark(markStarted+raw, f.started)
-		mark(markFresh+raw, f.fresh)
+		mark(markStarted+raw, f.started, f.ran)
+		mark(markFresh+raw, f.fresh, f.before)
 	}
 	stable.Sort(out, func(a, b backend.Bookmark) int {
 		return cmp.Or(b.Sizes[0].At.Compare(a.Sizes[0].At), strings.Compare(a.File, b.File))

@@ -40,6 +40,28 @@ func TestALaterProcessSeesARollout(t *testing.T) {
 	}
 }
 
+// TestAStartAgainIsAfterTheContainerOfBeforeRan, also for a later process.
+func TestAStartAgainIsAfterTheContainerOfBeforeRan(t *testing.T) {
+	w := newWorld(t, nil)
+	first := w.poll()
+	ran := sandboxOf(t, first, owned).ReadAt
+	w.lists(byObject, []string{instance(owned, "running", "2026-11-20T12:00:20Z", "2026-11-20T12:00:21Z", "")}, nil, nil)
+	if b := sandboxOf(t, w.poll(), owned); !b.FreshAfter.Equal(ran) || !b.FreshAfter.Before(b.FreshAt) {
+		t.Errorf("fresh between %v and %v, last read to run at %v", b.FreshAfter, b.FreshAt, ran)
+	}
+	w.src = w.source(nil)
+	w.src.Resume(first.Bookmarks)
+	r := w.poll()
+	if b := sandboxOf(t, r, owned); !b.FreshAfter.Equal(ran) {
+		t.Errorf("a later process: fresh after %v, want %v", b.FreshAfter, ran)
+	}
+	w.src = w.source(nil)
+	w.src.Resume(r.Bookmarks)
+	if b := sandboxOf(t, w.poll(), owned); !b.FreshAfter.Equal(ran) || b.FreshAt.IsZero() {
+		t.Errorf("the one after that: fresh between %v and %v", b.FreshAfter, b.FreshAt)
+	}
+}
+
 // TestAStateIsAsOldAsThePlatformSays, as far as no reading had another one since.
 func TestAStateIsAsOldAsThePlatformSays(t *testing.T) {
 	w := newWorld(t, nil)

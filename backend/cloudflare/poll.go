@@ -196,6 +196,9 @@ func (p *poll) takeRow(a *app, x *row, at time.Time) {
 	if first {
 		p.s.recall(b)
 	}
+	if b.entity.Class == backend.SandboxRunning {
+		b.ran = at
+	}
 }
 
 // shortID is how many characters of an id stand in the name of an instance that has none.
@@ -229,13 +232,20 @@ func (p *poll) compare(b *box, x *row) {
 	}
 	name := b.app.nameOf(x)
 	if now, known := x.entity.StartedAt.Get(); known && !b.started.IsZero() && x.started.After(b.started) {
-		b.fresh = now
+		b.startedAgain(now)
 		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventChange, Name: backend.ChangeStart, At: now, Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxRunning,
 			Text: backend.Textf("%s: its container started again, on an empty disk", name)})
 	}
 	if code, told := x.entity.ExitCode.Get(); told && !b.entity.ExitCode.IsKnown() {
 		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxExited,
 			Text: backend.Textf("%s: its container ended with exit code %s", name, backend.ExitText(code))})
+	}
+}
+
+// startedAgain notes a start on an empty disk, and until when the container of before was seen to run.
+func (b *box) startedAgain(at time.Time) {
+	if b.fresh, b.before = at, b.ran; !b.ran.Before(at) { // clocks differ
+		b.before = time.Time{}
 	}
 }
 

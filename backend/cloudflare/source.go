@@ -71,6 +71,8 @@ type box struct {
 	asked   time.Time // when its own route was last asked
 	problem *backend.Problem
 	fresh   time.Time // when its container was seen to start again, on an empty disk; zero: it was not
+	before  time.Time // when the container before that was last seen to run; zero: it was not
+	ran     time.Time // when its container was last seen to run
 }
 
 func newSource(o *Options, deps backend.Deps) (*Source, error) {
