@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -115,14 +116,19 @@ func (f *treeCopy) dir(ctx context.Context, dir string, depth int) {
 		f.miss(dir, err)
 		return
 	}
+	seen := map[string]bool{}
 	for _, e := range entries {
+		again := seen[e.Path]
+		seen[e.Path] = true
 		switch {
 		case ctx.Err() != nil, f.saved+f.lost.N >= mostFiles, f.left <= 0:
 			f.miss(dir, errors.New("the rest was not read: it is too much"))
 			return
 		case e.Left != "":
 			f.miss(e.Path, errors.New(e.Left))
-		case e.Link, e.Path == dir:
+		case e.Link, e.Path == dir, again:
+		case path.Dir(e.Path) != path.Clean(dir):
+			f.miss(e.Path, errors.New("it is not in the directory whose list names it"))
 		case e.Dir && depth < mostDeep:
 			f.dir(ctx, e.Path, depth+1)
 		case e.Dir:

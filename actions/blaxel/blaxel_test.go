@@ -3,6 +3,7 @@ package blaxel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -379,13 +380,19 @@ func TestADestroyIsOneRequest(t *testing.T) {
 		503: func(err error) bool { var u *actions.UncertainError; return errors.As(err, &u) },
 		504: func(err error) bool { var u *actions.UncertainError; return errors.As(err, &u) },
 		409: func(err error) bool { var u *actions.UncertainError; return err != nil && !errors.As(err, &u) },
+		404: func(err error) bool {
+			var changed *actions.ChangedError
+			return err != nil && !errors.As(err, &changed) && strings.Contains(err.Error(), "still has its record")
+		},
 	} {
 		before := w.asks("DELETE")
 		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
 			if r.Method != http.MethodDelete {
 				return false
 			}
+			out.Header().Set("Content-Type", "application/json")
 			out.WriteHeader(status)
+			fmt.Fprintf(out, `{"code":%d,"error":"x"}`, status)
 			return true
 		}
 		if _, err := w.carryOut(actions.Destroy, c); !check(err) || w.asks("DELETE") != before+1 {

@@ -2,6 +2,7 @@ package blaxel
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,11 +19,23 @@ func (c *client) destroy(ctx context.Context, _ actions.Target) (actions.Done, e
 	case err != nil:
 		return actions.Done{}, lost(err)
 	case a.refusal != nil && a.refusal.Gone():
-		return actions.Done{}, &actions.ChangedError{What: backend.Text("the platform has no such sandbox any more")}
+		return actions.Done{}, c.notThere(ctx)
 	case a.refusal != nil:
 		return actions.Done{}, c.refused(a.refusal)
 	}
 	return actions.Done{Text: backend.Text("the platform accepted it")}, nil
+}
+
+// notThere reads the record of a sandbox whose deletion was answered with 404: only where that has gone too was it gone before.
+func (c *client) notThere(ctx context.Context) error {
+	r, err := c.control(ctx, http.MethodGet, c.path)
+	if err == nil && r.refusal == nil {
+		return errors.New("the platform answered that there is no such sandbox, and still has its record: it may run on and cost money")
+	}
+	if err == nil && r.refusal.Gone() {
+		return &actions.ChangedError{What: backend.Text("the platform has no such sandbox any more")}
+	}
+	return errors.New("the platform answered that there is no such sandbox, and its record could not be read then: whether it is gone is not known")
 }
 
 // revoke removes a token of a preview, and reads whether it is gone.

@@ -113,6 +113,11 @@ func (r *runawayProcess) Judge(env *alerts.Env, e backend.Entity, known alerts.N
 	return v
 }
 
+// Blind says where no probe read the processes yet.
+func (r *runawayProcess) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
+	return notProbed(st, h, backend.PartProcesses, "the processes")
+}
+
 // newLife reports whether a sandbox was made, or began on an empty disk, after the newest probe of it.
 func newLife(b *backend.Sandbox) bool {
 	o, _ := b.Observed.Get()

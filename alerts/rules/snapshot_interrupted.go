@@ -51,6 +51,27 @@ func (r *snapshotInterrupted) Judge(env *alerts.Env, e backend.Entity, _ alerts.
 	return alerts.Verdict{Outcome: alerts.False}
 }
 
+// Blind says where no probe read /tmp yet.
+func (r *snapshotInterrupted) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
+	return notProbed(st, h, backend.PartArchives, "/tmp")
+}
+
+// notProbed says of a source whose sandboxes only a probe looks into that none has read a part of one. A probe is never made by itself: it
+// wakes a sandbox, and is billed.
+func notProbed(st *fleet.State, h *fleet.SourceHealth, part, what backend.Literal) (backend.Safe, bool) {
+	up := 0
+	for b := range st.Sandboxes.All() {
+		if b.Key.Source != h.Key.Source || h.Kind != "blaxel" || b.Class.Ended() {
+			continue
+		}
+		if x, read := b.Inside(); read && x.Read(part) {
+			return backend.Safe{}, false
+		}
+		up++
+	}
+	return backend.Textf("%s of no sandbox of %s was read: only a probe does, which wakes a sandbox and is billed", backend.Text(what), backend.Clean(h.Key.Source, 80)), up > 0
+}
+
 // left is the verdict about archives that a probe found.
 func (r *snapshotInterrupted) left(env *alerts.Env, b *backend.Sandbox, x *backend.Inside, left []backend.SandboxArchive) alerts.Verdict {
 	worst := left[0]

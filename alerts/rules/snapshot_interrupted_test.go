@@ -2,11 +2,13 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 const interruptedRule = "snapshot-interrupted"
@@ -133,5 +135,24 @@ func TestSnapshotInterruptedGapRestart(t *testing.T) {
 	})(s.after(time.Minute))
 	if a := s.look().want(interruptedRule, alerts.StateHeld); a.ID != first {
 		t.Errorf("another alert without /tmp")
+	}
+}
+
+// TestNotProbedIsNotFine: until a probe read a sandbox of a source, the rules about what is inside say that they see nothing there.
+func TestNotProbedIsNotFine(t *testing.T) {
+	s := beginCloud(t, interruptedRule, runawayRule)
+	s.source("cloud", backend.InputContainers, backend.InputPlatform)
+	s.health("cloud", func(h *fleet.SourceHealth) { h.Kind = "blaxel" })
+	s.cloudBox(cloudBox, nil)
+	s.look()
+	for rule, want := range map[string]string{interruptedRule: "/tmp of no sandbox of cloud was read", runawayRule: "the processes of no sandbox of cloud was read"} {
+		if got := s.blindWhy(rule, "cloud"); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", rule, got)
+		}
+	}
+	probed(false, time.Second)(s)
+	s.look()
+	if got := s.blindWhy(interruptedRule, "cloud") + s.blindWhy(runawayRule, "cloud"); got != "" {
+		t.Errorf("after a probe: %s", got)
 	}
 }

@@ -80,3 +80,15 @@ func TestASessionJoinsTheSandboxThatItsAgentNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestAListedSessionIsACandidateOfASandbox: by the digits of the sandbox's name, where no saved state names one.
+func TestAListedSessionIsACandidateOfASandbox(t *testing.T) {
+	for listed, want := range map[string]string{"0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d": "a candidate: its id begins with the digits of the name", "1a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d": "no saved state names one session that begins so"} {
+		f := &views.Frame{Snapshot: views.NewSnapshot(noon, agentFleet(listed, nil), nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
+		doc, _ := Doc(backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-0a1b2c3d4e5f")}, f)
+		page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
+		if !strings.Contains(page, want) {
+			t.Errorf("%s: the page lacks %q:\n%s", listed, want, page)
+		}
+	}
+}

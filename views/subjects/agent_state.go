@@ -261,6 +261,11 @@ func (w *writer) joinedSession(b *backend.Sandbox) {
 	on := w.f.State.SessionOn(b)
 	_, digits := w.f.State.AgentSession(b)
 	if on.IsZero() && digits != "" {
+		if x := w.f.State.SessionBeginning(digits); x != nil {
+			w.to(x.Key)
+			w.Field("session", append(sessionKind{}.row(w, x), dim("  a candidate: its id begins with the digits of the name, and no saved state names it"))...)
+			return
+		}
 		w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
 		return
 	}

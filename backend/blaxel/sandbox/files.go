@@ -54,7 +54,7 @@ func ReadDirectory(body []byte) (Directory, error) {
 	switch {
 	case root.Get("content").Exists():
 		return Directory{}, ErrIsFile
-	case !root.Get("path").Exists() || files.Kind() != '[' && dirs.Kind() != '[':
+	case !root.Get("path").Exists() || !listed(files) && !listed(dirs): // an empty list may be null
 		return Directory{}, errNoList
 	}
 	d := Directory{}
@@ -69,6 +69,9 @@ func ReadDirectory(body []byte) (Directory, error) {
 	}
 	return d, nil
 }
+
+// listed reports whether a part of a list is one, or is said to be empty.
+func listed(n wire.Node) bool { return n.Kind() == '[' || n.Exists() && n.IsNull() }
 
 func (d *Directory) add(e Entry, ok bool) {
 	if !ok || len(d.Entries) >= maxEntries {
@@ -87,7 +90,7 @@ func entry(n wire.Node) (e Entry, ok bool) {
 	if e.Name == "" { // a single read leaves it empty
 		e.Name = e.Path[strings.LastIndexByte(e.Path, '/')+1:]
 	}
-	if e.Path == "" || len(e.Path) > maxCommand || strings.ContainsRune(e.Name, '/') && e.Path != "/" {
+	if e.Path == "" || e.Name == "." || e.Name == ".." || len(e.Path) > maxCommand || strings.ContainsRune(e.Name, '/') && e.Path != "/" {
 		return Entry{}, false
 	}
 	if f, is := n.Get("size").Float(); is && f >= 0 && f < 1<<60 {

@@ -323,6 +323,14 @@ func TestArchivesOfTheAgent(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].Restore || got[0].Size != 10240 || !got[1].Restore || got[1].Session != "0a1b2c3d4e5f4a6b8c7d9e0f1a2b3c4d" || d.Left != 2 {
 		t.Errorf("%+v left %d %v", got, d.Left, err)
 	}
+	for body, left := range map[string]int{`{"path":"/","files":null,"subdirectories":null}`: 0, `{"path":"/w","files":[{"path":"/w/..","name":".."}],"subdirectories":[{"path":"/w/../..","name":".."},{"path":"/w/.","name":"."}]}`: 3} {
+		if d, err := ReadDirectory([]byte(body)); err != nil || len(d.Entries) != 0 || d.Left != left {
+			t.Errorf("%s: %+v %v", body, d, err)
+		}
+	}
+	if _, err := ReadDirectory([]byte(`{"path":"/"}`)); err == nil {
+		t.Error("no list is a list")
+	}
 	if _, err := ReadDirectory(load(t, "fs_read_file_json").body()); !errors.Is(err, ErrIsFile) {
 		t.Errorf("a file: %v", err)
 	}
