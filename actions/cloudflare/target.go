@@ -3,6 +3,7 @@ package cloudflare
 import (
 	"context"
 	"path"
+	"slices"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -49,7 +50,8 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 			l.sandbox(&c, b, q.State)
 		}
 		if h := q.State.Source(k.Source); h != nil && h.Refuses == backend.Text(bridge.PreviewRefusal) && l.verb == actions.Probe {
-			c.Notes = append(c.Notes, backend.Text("this bridge is the 1.0 preview: no command is run, only what it tells is read"))
+			c.Notes = slices.DeleteFunc(c.Notes, func(n backend.Safe) bool { return n == backend.Text(mayBill) })
+			c.Notes = append(c.Notes, backend.Text("this bridge is the 1.0 preview: no command is run, only what it tells is read. Effect and cost above are those of the stable bridge"))
 		} else if h != nil && c.Why.IsEmpty() {
 			c.Why = h.Refuses
 		}
@@ -57,6 +59,9 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 	}
 	return out
 }
+
+// mayBill is what a first request costs where nothing says that a sandbox runs.
+const mayBill = backend.Literal("nothing says that it runs: where it does not, the first request starts a new, empty container, which is billed")
 
 func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *fleet.State) {
 	if !b.Name.IsEmpty() {
@@ -97,7 +102,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 		c.Notes = append(c.Notes, backend.Text("it does not cure commands of the agent that end with \""+backend.MarkNotStarted+"\" afterwards: then the directory of the control server is gone too, and destroying it is what helps"))
 	}
 	if runs == runsUnknown && l.verb != actions.Stop {
-		c.Notes = append(c.Notes, backend.Text("nothing says that it runs: where it does not, the first request starts a new, empty container, which is billed"))
+		c.Notes = append(c.Notes, backend.Text(mayBill))
 	}
 	if b.NamedBy == backend.NamedByRef {
 		c.Notes = append(c.Notes, backend.Text("its id is known from a reference alone: nothing says that this bridge ever had it"))

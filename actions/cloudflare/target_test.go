@@ -75,3 +75,14 @@ func TestATestOfTheDirectoryIsNoList(t *testing.T) {
 		t.Errorf("%+v %v", v, err)
 	}
 }
+
+// TestAPlanForThePreviewBillsNothing: what a first request costs elsewhere is not told of a bridge that is only read.
+func TestAPlanForThePreviewBillsNothing(t *testing.T) {
+	t.Parallel()
+	for refuses, bills := range map[backend.Literal]bool{bridge.PreviewRefusal: false, "": true} {
+		c := looked(t, actions.Probe, &backend.Sandbox{Class: backend.SandboxUnknown}, &fleet.SourceHealth{Refuses: backend.Text(refuses)})
+		if notes := backend.Join(c.Notes, " ").String(); strings.Contains(notes, "which is billed") != bills || strings.Contains(notes, "no command is run") == bills {
+			t.Errorf("%q: %s", refuses, notes)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		return Cell{Text: backend.Textf("%s ago, awake: %s", backend.Age(now.Sub(o.At())), o.What()), Short: backend.Text("before it slept"), Brief: backend.Text("before"), Tone: theme.Dim}
 	}
 	if said := agentSaid(b, s); !said.IsEmpty() && o.Outcome() == backend.OutcomeOK {
-		return Cell{Text: backend.Text("a probe's commands run; its agent's log says that none begins"), Short: backend.Text("log: none runs"), Tone: theme.Warn, Mark: theme.MarkUnknown}
+		return Cell{Text: besideAgent(b, s, o), Short: backend.Text("log: none runs"), Tone: theme.Warn, Mark: theme.MarkUnknown}
 	}
 	former := o
 	o = o.Present()
@@ -74,6 +74,19 @@ func agentSaid(b *backend.Sandbox, s *views.Snapshot) backend.Safe {
 		return backend.Text("log: no command begins")
 	}
 	return backend.Safe{}
+}
+
+// besideAgent says what a probe found beside the word of an agent's log that no command begins: also where it ran none, or none since.
+func besideAgent(b *backend.Sandbox, s *views.Snapshot, o backend.Observation) backend.Safe {
+	v, tried := o.Present().Of(backend.PlaneExec)
+	a := s.Alert(b.Key)
+	switch {
+	case !tried || v.Outcome != backend.OutcomeOK || a == nil:
+		return backend.Text("its agent's log says that no command begins; no probe ran one")
+	case v.At.Before(a.Bounds.Latest):
+		return backend.Text("its agent's log says that no command begins; a probe's commands ran before that")
+	}
+	return backend.Text("a probe's commands run; its agent's log says that none begins")
 }
 
 // failureBrief is a kind of failure in at most 14 cells; empty for one without a name of its own.

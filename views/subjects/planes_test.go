@@ -28,3 +28,21 @@ func TestASleeperIsNotCalledHealthy(t *testing.T) {
 		t.Errorf("asleep and broken: %q", c.Text)
 	}
 }
+
+// TestAProbeBesideAnAgentsLog: what is said of a probe that ran a command since the log says that none begins, before that, or none.
+func TestAProbeBesideAnAgentsLog(t *testing.T) {
+	for want, planes := range map[string][]backend.Verdict{
+		"a probe's commands run; its agent's log says that none begins":                   {{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: noon}},
+		"its agent's log says that no command begins; a probe's commands ran before that": {{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: noon.Add(-time.Minute)}},
+		"its agent's log says that no command begins; no probe ran one":                   {{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: noon}},
+	} {
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("aaaa")}}}
+		b = b.WithObserved(planes)
+		a := &alerts.Alert{ID: "a", Rule: "contradiction", State: alerts.StatePending, Cause: backend.Text("not reported, but no command begins in it, its agent's log says"),
+			Bounds: alerts.Bounds{Latest: noon.Add(-time.Second)}, Subjects: []alerts.Subject{{Key: b.Key, State: alerts.StatePending}}, SubjectCount: 1}
+		s := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b)}, &alerts.Board{Alerts: []*alerts.Alert{a}})
+		if got := observedCell(b, s).Text.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
