@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -297,17 +299,24 @@ func logFileName(name string) string {
 	return strings.TrimLeft(string(out[:min(len(out), 80)]), ".")
 }
 
-// pager is the command of $PAGER on this process's terminal; without one, less or what the system brings.
-func (a *App) pager(path string) *exec.Cmd {
+// pagerEnds is how long a pager that is asked to end has for it.
+const pagerEnds = time.Second
+
+// pager is the command of $PAGER on this process's terminal; without one, less or what the system brings. It ends with ctx: asked
+// to, so that it leaves the terminal as it found it, and then by force.
+func (a *App) pager(ctx context.Context, path string) *exec.Cmd {
 	var cmd *exec.Cmd
 	switch named := a.Getenv("PAGER"); {
 	case runtime.GOOS == "windows":
-		cmd = exec.Command("cmd", "/c", "more", path)
+		cmd = exec.CommandContext(ctx, "cmd", "/c", "more", path)
 	case strings.TrimSpace(named) != "":
-		cmd = exec.Command("sh", "-c", named+` "$1"`, "pager", path)
+		cmd = exec.CommandContext(ctx, "sh", "-c", named+` "$1"`, "pager", path)
 	default:
-		cmd = exec.Command("sh", "-c", `if command -v less >/dev/null; then exec less -S +G -- "$1"; fi; exec more "$1"`, "pager", path)
+		cmd = exec.CommandContext(ctx, "sh", "-c", `if command -v less >/dev/null; then exec less -S +G -- "$1"; fi; exec more "$1"`, "pager", path)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if runtime.GOOS != "windows" {
+		cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, pagerEnds
+	}
 	return cmd
 }

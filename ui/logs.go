@@ -31,21 +31,22 @@ type Logs struct {
 	Cleaner *backend.Cleaner
 	// Save writes a new file that only its owner can read, and returns its path; nil: there is no place for it.
 	Save func(name string, write func(io.Writer) error) (path string, err error)
-	// Pager is the command that shows a file on the viewer's terminal; nil: this viewer has none.
-	Pager func(path string) *exec.Cmd
+	// Pager is the command that shows a file on the viewer's terminal, and is ended with ctx; nil: this viewer has none.
+	Pager func(ctx context.Context, path string) *exec.Cmd
 	// Remove removes a file that Save wrote for the pager.
 	Remove func(path string)
 }
 
 // logPage shows the logs of one thing. It ends its reading when it is closed.
 type logPage struct {
-	key    backend.Key
-	name   string
-	logs   *Logs
-	store  *logview.Store
-	view   *logview.View
-	ctx    context.Context
-	cancel context.CancelFunc
+	leaving context.Context // ends when the console is to end
+	key     backend.Key
+	name    string
+	logs    *Logs
+	store   *logview.Store
+	view    *logview.View
+	ctx     context.Context
+	cancel  context.CancelFunc
 }
 
 // logPause is how long a log view waits after a frame until it draws the lines that came since.
@@ -62,7 +63,7 @@ func (x *scope) openLogs() reply {
 	}
 	key, filter := logsOf(key, x.frame)
 	set := logs.Of(key)
-	p := &logPage{key: key, name: x.frame.Shown(subjects.NameOf(key, x.frame.Snapshot).String()), logs: logs}
+	p := &logPage{key: key, name: x.frame.Shown(subjects.NameOf(key, x.frame.Snapshot).String()), logs: logs, leaving: x.viewer.leaving}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.store = logview.NewStore(logview.DefaultLimit, len(set.Logs), logs.Cleaner)
 	p.view = logview.NewView(p.store, "logs of "+p.name, set)
@@ -281,7 +282,7 @@ func (m pagerMsg) to() overlay { return nil }
 // missed opens the pager whether or not the page is still there; else its file would stay.
 func (m pagerMsg) missed() reply {
 	p := m.page
-	return reply{Cmd: tea.ExecProcess(p.logs.Pager(m.path), func(err error) tea.Msg {
+	return reply{Cmd: tea.ExecProcess(p.logs.Pager(p.leaving, m.path), func(err error) tea.Msg {
 		p.logs.Remove(m.path)
 		if err != nil {
 			return pagedMsg{p, "the pager failed: " + backend.Clean(err.Error(), 200).String() + "; PAGER names another"}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -77,6 +78,9 @@ type Model struct {
 func New(v Viewer, feed Feed) *Model { return newModel(v, feed, screens()) }
 
 func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
+	if v.leaving == nil {
+		v.leaving = context.Background()
+	}
 	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true, screens: screens,
 		commands: commands(), kept: v.Kept, done: make(chan struct{}), unfinished: v.Unfinished}
 	m.acting = newActing(&m.viewer, m.done)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,10 +41,13 @@ const (
 // restored in every case, unless it takes no output any more. A panic in the program's own code is a *PanicError. End ctx
 // on SIGTERM, SIGHUP and SIGINT; Signals does that.
 func Run(ctx context.Context, v Viewer, feed Feed, term Terminal) error {
+	leaving, left := context.WithCancel(ctx)
+	defer left()
+	v.leaving = leaving
 	m := New(v, feed)
 	defer m.Close()
 	g := &guard{model: m, burst: burst{now: v.Now}}
-	x := &program{spawn: term.Spawn, out: newOutput(term.Out, term.Spawn), done: make(chan struct{}), leaving: make(chan struct{})}
+	x := &program{spawn: term.Spawn, out: newOutput(term.Out, term.Spawn), done: make(chan struct{}), leaving: leaving.Done(), left: left}
 	defer x.out.giveUp()
 	term.Out = x.out.terminal()
 	if _, file := term.In.(*os.File); !file {
@@ -86,9 +88,9 @@ type program struct {
 	spawn  backend.Spawner
 	done   chan struct{} // closed when it has ended
 	killed atomic.Bool
-	// leaving is closed when it is to end.
-	leaving chan struct{}
-	leave   sync.Once
+	// leaving is closed when it is to end, by left.
+	leaving <-chan struct{}
+	left    context.CancelFunc
 	lost    atomic.Bool
 }
 
@@ -134,7 +136,7 @@ func (x *program) endWith(ctx context.Context) {
 // quit asks the program to end, because a killed one closes its input under the goroutine that reads it. One that does
 // not answer is killed. A terminal that takes no output is given up.
 func (x *program) quit(patience time.Duration) {
-	x.leave.Do(func() { close(x.leaving) })
+	x.left()
 	x.spawn.Go("ui: quit", x.tea.Quit)
 	if within(patience, x.done) {
 		return

@@ -17,6 +17,8 @@ import (
 
 // Viewer is who looks, and through what.
 type Viewer struct {
+	// leaving ends when the console is to end.
+	leaving context.Context
 	// ID tells this viewer from every other one of its Feed; empty: Name and Origin do.
 	ID           string
 	Name, Origin string // who, and from where: "mara", "bastion-2"
