@@ -108,7 +108,7 @@ func (s *State) withoutPorts(r *backend.Ref, b *backend.Sandbox) (RefResult, bac
 func (s *State) unlisted(r *backend.Ref) RefMatch {
 	var lists []backend.Safe
 	for _, h := range s.Sources {
-		if !h.Delivers(backend.InputContainers) || h.Kind != r.Provider.String() {
+		if h.Kind != r.Provider.String() || !h.Delivers(backend.InputContainers) && h.Status == StatusOK {
 			continue
 		}
 		name := backend.Clean(h.Key.Source, 80)

@@ -160,3 +160,12 @@ func TestAnInstanceOfCloudflareIsNamedAfterNoSession(t *testing.T) {
 		}
 	}
 }
+
+// TestASourceThatNeverAnsweredIsNamed: it would list the sandbox, and has no list yet.
+func TestASourceThatNeverAnsweredIsNamed(t *testing.T) {
+	st := NewFolder(time.Minute).Fold([]backend.Answer{{Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}}}, backend.Instant{Wall: t0})
+	r := &backend.Ref{Provider: backend.Text("blaxel"), Sandbox: backend.MustID("a"), Agent: &backend.AgentState{}}
+	if m := st.MatchOf(r); m.Result != RefUnknown || m.Why.String() != "bl has no complete list" {
+		t.Errorf("%+v", m)
+	}
+}
