@@ -10,7 +10,7 @@ import (
 )
 
 // mostWords bounds all pages below docs/ together. A backend or screen that comes later may add 900.
-const mostWords = 29800
+const mostWords = 29900
 
 // Whoever begins with the README finds every page, and no link of a page leads nowhere.
 func TestEveryPageIsLinked(t *testing.T) {

@@ -120,14 +120,15 @@ func stylesOf(c Colours, p Palette, b Background) (plain, cursor [toneCount]lipg
 		plain[Dim] = faint
 		on := none.Background(lipgloss.Color("4"))
 		cursor = onCursor(fg(on, "15"))
-		cursor[Warn], cursor[Dim] = fg(on, "11"), fg(on, "7")
+		cursor[Warn] = fg(on, "11")
 		return plain, cursor
 	}
 	on := none.Background(lipgloss.Color("24"))
-	cursor = [toneCount]lipgloss.Style{Normal: fg(on, "255"), Dim: fg(on, "250"), Strong: fg(on.Bold(true), "255"), Good: fg(on, "157"),
+	// What is dim elsewhere is plain here: one row in one colour is read at once, and a key costs a slow link less.
+	cursor = [toneCount]lipgloss.Style{Normal: fg(on, "255"), Dim: fg(on, "255"), Strong: fg(on.Bold(true), "255"), Good: fg(on, "157"),
 		Warn: fg(on, "222"), Bad: fg(on, "217"), Critical: fg(on.Bold(true), "217"), Accent: fg(on.Bold(true), "255")}
 	if b != Unknown { // where colours change anyway
-		cursor[Dim], cursor[Bad], cursor[Critical] = fg(on, "253"), fg(on, "224"), fg(on.Bold(true), "224")
+		cursor[Bad], cursor[Critical] = fg(on, "224"), fg(on.Bold(true), "224")
 	}
 	if p == ColourBlind {
 		cursor[Good], cursor[Bad], cursor[Critical] = fg(on, "153"), fg(on.Bold(true), "223"), fg(on.Bold(true).Underline(true), "223")
