@@ -157,3 +157,11 @@ func (c *Cleaner) Clean(raw string, limit int) Safe {
 	}
 	return Clean(c.Mask(raw), limit)
 }
+
+// CleanNamed is Clean for the value of a name, such as a label. The value is masked in full where the name is one of a secret.
+func (c *Cleaner) CleanNamed(name, value string, limit int) Safe {
+	if probe := name[:min(len(name), 8*limit)] + "=abcdefgh"; value != "" && c.Mask(probe) != probe {
+		return Clean(masked, limit)
+	}
+	return c.Clean(value, limit)
+}

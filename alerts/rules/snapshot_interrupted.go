@@ -74,6 +74,10 @@ func notProbed(st *fleet.State, h *fleet.SourceHealth, part, what backend.Litera
 
 // left is the verdict about archives that a probe found.
 func (r *snapshotInterrupted) left(env *alerts.Env, b *backend.Sandbox, x *backend.Inside, left []backend.SandboxArchive) alerts.Verdict {
+	own := slices.DeleteFunc(slices.Clone(left), func(a backend.SandboxArchive) bool { return foreign(env, b, &a) })
+	if len(own) > 0 {
+		left = own
+	}
 	worst := left[0]
 	if i := slices.IndexFunc(left, func(a backend.SandboxArchive) bool { return a.Restore }); i >= 0 {
 		worst = left[i]
@@ -82,7 +86,13 @@ func (r *snapshotInterrupted) left(env *alerts.Env, b *backend.Sandbox, x *backe
 	if worst.Restore {
 		says = backend.Text("a restore of its files was cut off: part of them may be missing")
 	}
+	if len(own) == 0 {
+		says = backend.Text("an archive of another session's save or restore is in its /tmp")
+	}
 	v := r.due(env, b, says.String(), says, env.Ours(worst.ChangedAt))
+	if len(own) == 0 {
+		v.Severity = alerts.SeverityInfo
+	}
 	v.Session, v.Confirmed = archiveSession(env, b, &worst), env.Ours(x.At)
 	parts := make([]backend.Safe, len(left))
 	for i := range left {
@@ -102,6 +112,13 @@ func leftArchives(env *alerts.Env, b *backend.Sandbox, x *backend.Inside) (left 
 		}
 	}
 	return left, under
+}
+
+// foreign reports whether an archive is of another session than the one that is known to be on its sandbox: its name tells.
+func foreign(env *alerts.Env, b *backend.Sandbox, a *backend.SandboxArchive) bool {
+	id, digits := strings.ReplaceAll(env.State.SessionOn(b).Raw(), "-", ""), strings.ReplaceAll(a.Session.String(), "-", "")
+	const hex = "0123456789abcdef"
+	return len(id) == 32 && strings.Trim(id, hex) == "" && digits != "" && !strings.HasPrefix(id, digits)
 }
 
 // stateOf is what the SDK saved of the session on a sandbox; nil: nothing is known.

@@ -77,6 +77,33 @@ func TestSnapshotInterruptedJoinsItsSession(t *testing.T) {
 	}
 }
 
+// TestAnArchiveOfAnotherSession claims nothing of the snapshots of the session on its sandbox, and one of its own comes first.
+func TestAnArchiveOfAnotherSession(t *testing.T) {
+	for name, c := range map[string]struct {
+		digits   []string
+		severity alerts.Severity
+		cause    string
+	}{
+		"only another's": {[]string{"4cf3926c7813"}, alerts.SeverityInfo, "an archive of another session's save or restore is in its /tmp"},
+		"its own too":    {[]string{"4cf3926c7813", "0a1b2c3d4e5f"}, alerts.SeverityWarning, "a save of its files was cut off: the archive is still in /tmp"},
+	} {
+		a := beginInterrupted(t, func(s *story) {
+			s.cloudBox(cloudBox, func(b *backend.Sandbox) { b.Session = backend.MustID("0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d") })
+			probed(false, time.Hour, func(x *backend.Inside) {
+				one := x.Archives[0]
+				x.Archives = nil
+				for _, d := range c.digits {
+					one.Session = backend.Clean(d, 40)
+					x.Archives = append(x.Archives, one)
+				}
+			})(s)
+		}).want(interruptedRule, alerts.StateFiring)
+		if a.Severity != c.severity || a.Cause.String() != c.cause {
+			t.Errorf("%s: %s %s", name, a.Severity, a.Cause)
+		}
+	}
+}
+
 // TestSnapshotInterruptedByALostDrive: each drive that the saved state declares, and that is not mounted, is named.
 func TestSnapshotInterruptedByALostDrive(t *testing.T) {
 	drives := func(s *story) {

@@ -109,7 +109,7 @@ func (s *subjectView) agentKeeps(b *backend.Sandbox) Check {
 		if pause, known := x.Agent.PauseOnExit.Get(); known && pause {
 			return q.yes(s.from(&x.Meta), "its saved state %s says pause_on_exit", x.Key.Safe())
 		} else if known {
-			return q.no(s.from(&x.Meta), "its saved state %s does not say pause_on_exit", x.Key.Safe())
+			return q.no(s.from(&x.Meta), "in its saved state %s pause_on_exit is false, or missing, which counts as false", x.Key.Safe())
 		}
 	}
 	return q.unsure("nothing that is read says so")

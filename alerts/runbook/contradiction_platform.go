@@ -158,7 +158,10 @@ func (s *subjectView) expiring() Check {
 // idleLimit reports whether what soon removes sandboxes under running sessions is that nothing uses them.
 func (s *subjectView) idleLimit() bool {
 	a := s.ledBy("sandbox-expiring")
-	return a != nil && !slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return !strings.Contains(x.Detail.String(), "without use") })
+	return a != nil && !slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
+		on := len(s.sandboxes) != 1 || x.Key == s.sandboxes[0].Key // an alert may be about others too
+		return on && !strings.Contains(x.Detail.String(), "without use")
+	})
 }
 
 func (s *subjectView) open() Check {

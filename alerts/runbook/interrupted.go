@@ -16,14 +16,19 @@ func (s *subjectView) endInterrupted(d *Diagnosis, name backend.Safe) {
 		d.dont("Don't let the agent write there: that is not on the drive.")
 		d.do("Rescue what was written at its path: sandglass rescue %s. It wakes the sandbox.", name)
 		d.do("Mount it again: by a new session, or the vendor's SDK.")
+	case strings.Contains(fact, "another session"):
+		d.conclude("Its /tmp holds an archive of another session. Nothing is told of its own snapshots.")
+		d.dont("Don't take it for a save of this session.")
+		d.do("Read whose it is: sandglass why %s. The digits in its name begin the id of its session.", name)
+		d.do("Remove it by hand if nobody needs it: it takes space.")
 	case strings.Contains(fact, "a restore"):
-		d.conclude("The newest restore did not end well: %s.", d.fact("interrupted"))
+		d.conclude("A restore did not end well: %s.", d.fact("interrupted"))
 		d.dont("Don't take its files for whole: a save would keep only that.")
 		d.do("Rescue what was written since: sandglass rescue %s. It wakes the sandbox.", name)
 		d.do("Restore into a new sandbox. A restore adds files and never removes any.")
 		d.do("Remove the archive that is left by hand then.")
 	default:
-		d.conclude("The newest snapshot did not end well: %s.", d.fact("interrupted"))
+		d.conclude("A snapshot did not end well: %s. Whether a later one did is not known.", d.fact("interrupted"))
 		d.dont("Don't count on the newest snapshot: it may be older.")
 		d.do("Rescue the files first: sandglass rescue %s. It wakes the sandbox.", name)
 		d.do("Let the agent save again.")

@@ -175,7 +175,7 @@ func (d *decoder) labels(b *backend.Sandbox, meta wire.Node) {
 			b.Workspace = idOf(value)
 		}
 		if len(b.Labels) < maxLabels {
-			b.Labels = append(b.Labels, backend.Field{Name: d.clean.Clean(string(name), maxName), Value: d.clean.Clean(value, maxName)})
+			b.Labels = append(b.Labels, backend.Field{Name: d.clean.Clean(string(name), maxName), Value: d.clean.CleanNamed(string(name), value, maxName)})
 		}
 	}
 	stable.Sort(b.Labels, func(x, y backend.Field) int { return strings.Compare(x.Name.String(), y.Name.String()) })

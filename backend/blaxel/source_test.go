@@ -131,7 +131,7 @@ func TestWhenAPreviewEnds(t *testing.T) {
 // TestNoValueOfASecretIsKept holds that values of the environment and of tokens are in nothing that is delivered.
 func TestNoValueOfASecretIsKept(t *testing.T) {
 	w := newWorld(t, nil)
-	row := `{"metadata":{"name":"a","createdAt":"` + day + `","labels":{"sandglass.session":"s-1","sandglass.workspace":"box","team":"x"}},
+	row := `{"metadata":{"name":"a","createdAt":"` + day + `","labels":{"sandglass.session":"s-1","sandglass.workspace":"box","team":"x","api_token":"plain-eight","password":"plain-nine","AWS_SECRET_ACCESS_KEY":"plain ten"}},
 		"spec":{"runtime":{"envs":[{"name":"TOKEN","value":"plain-one","secret":true},{"name":"LEVEL","value":"plain-two"},{"name":"TOKEN","value":"plain-one"}],"extraArgs":{"k":"plain-three"}},
 		"network":{"proxy":{"routing":[{"headers":{"Authorization":"plain-four"}}]}}},"status":"DEPLOYED","state":"RUNNING"}`
 	w.set("/sandboxes", page("", row))
@@ -141,7 +141,7 @@ func TestNoValueOfASecretIsKept(t *testing.T) {
 	w.set("/sandboxes/a/previews/session-1/tokens", ok(`[]`))
 	r := w.poll()
 	b := sandboxOf(t, r, "a")
-	if b.Session.Raw() != "s-1" || b.Workspace.Raw() != "box" || b.JoinedBy.String() != "label sandglass.session" || len(b.Labels) != 3 {
+	if b.Session.Raw() != "s-1" || b.Workspace.Raw() != "box" || b.JoinedBy.String() != "label sandglass.session" || len(b.Labels) != 6 {
 		t.Errorf("joined to %v and %v by %v", b.Session, b.Workspace, b.JoinedBy)
 	}
 	if got := fmt.Sprint(b.EnvNames); got != "[LEVEL TOKEN]" {

@@ -133,6 +133,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"its agent has nearly as many terminals open", "many terminals open"},
 	{"a terminal of an agent could not be used", "terminals fail"},
 	{"a save of its files was cut off", "save was cut off"},
+	{"an archive of another session", "archive of another"},
 	{"a restore of its files was cut off", "restore was cut off"},
 	{"a drive that its saved state declares is not mounted", "drive not mounted"},
 	{"it waits to fall asleep", "waits to fall asleep"},
