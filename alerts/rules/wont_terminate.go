@@ -298,7 +298,11 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Tenant = end.session.Tenant
 	}
 	sleep, sleeps := c.SleepAfter.Get()
-	asleep := latestOf(c.Used, n.Ran).Add(sleep)
+	used := latestOf(c.Used, v.Bounds.Earliest) // the page counts from there too
+	if used.IsZero() {
+		used = n.Over
+	}
+	asleep := used.Add(sleep)
 	grace := r.grace
 	if n.Ran.IsZero() {
 		grace = r.cold

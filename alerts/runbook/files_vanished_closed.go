@@ -70,6 +70,18 @@ func (s *subjectView) closedSandbox(q question, fact backend.Safe, o origin) Che
 	return q.unsure("%s; whether destroyOnClose is set is not declared", fact)
 }
 
+// lastThere is when the files of a workspace were last known to be there, as the alert about them says; zero: no alert tells.
+func (s *subjectView) lastThere(w *backend.Workspace) time.Time {
+	if a := s.firingOn("files-vanished", w.Key); a != nil {
+		for i := range a.Subjects {
+			if a.Subjects[i].Key == w.Key {
+				return a.Subjects[i].Bounds.Earliest
+			}
+		}
+	}
+	return time.Time{}
+}
+
 // slept asks whether the container went to sleep, which may or may not lose files: sources disagree.
 func (s *subjectView) slept() Check {
 	q := question{"asleep", "Did the container go to sleep?", "the platform's state of the container, or sleepAfter with the time of the last use"}
@@ -89,6 +101,9 @@ func (s *subjectView) slept() Check {
 		after, ok := w.SleepAfter.Get()
 		if b, of := s.freshBox(); ok && of == w { // what was used since then tells nothing of before
 			idle, told := idleBefore(b, w)
+			if known := s.lastThere(w); !told && !known.IsZero() && known.Before(b.FreshAt) {
+				return q.unsure("it was last known to be in use %s before its container started again, and it sleeps after %s: it may have slept", backend.Age(b.FreshAt.Sub(known)), spanText(after))
+			}
 			if !told {
 				return q.unsure("how long it was not used before its container started again is not known, and it sleeps after %s: it may have slept", known(w.SleepAfter, spanText))
 			}

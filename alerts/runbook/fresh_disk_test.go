@@ -84,3 +84,47 @@ func TestAStartUnderARegistryThatStays(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLastUseBeforeAStart is the one that the alert counts from, and what only a provider on a host has is no setting here.
+func TestTheLastUseBeforeAStart(t *testing.T) {
+	t.Parallel()
+	w := world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.StartedAt = at(3 * time.Hour) })},
+		workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"), func(w *backend.Workspace) {
+			w.LastAttemptAt, w.LastSuccessAt, w.SleepAfter = at(time.Second), at(time.Second), backend.Known(10*time.Minute)
+		})},
+		sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.FreshAt = before(time.Minute) })}}
+	a := alertOn("l", "files-vanished", "2", alerts.StateFiring, "its container started again, on an empty disk: its files are gone, but for those on a mount", w.workspaces[0])
+	w.board = &alerts.Board{Alerts: []*alerts.Alert{a}}
+	if said := factOf(t, w.diagnose("2", wsKey("s1", "box")), "asleep"); !strings.Contains(said, "is not known") {
+		t.Errorf("without a use: %s", said)
+	}
+	a.Subjects[0].Bounds = alerts.Bounds{Earliest: before(18 * time.Minute), Latest: before(time.Minute)}
+	d := w.diagnose("2", wsKey("s1", "box"))
+	want(t, d, map[string]Mark{"asleep": CannotTell})
+	if said := factOf(t, d, "asleep"); !strings.Contains(said, "in use 17m before its container started again, and it sleeps after 10m") {
+		t.Errorf("%s", said)
+	}
+	for _, k := range d.Knobs {
+		if k.Knob.Name.String() == "tmpdirRoot" {
+			t.Error("a setting of local-bash on a Cloudflare workspace")
+		}
+	}
+}
+
+// TestOneTimeToSleep is what the alert about a sandbox and its page tell: both count from when its session was last seen to run.
+func TestOneTimeToSleep(t *testing.T) {
+	t.Parallel()
+	w := world{sessions: []*backend.Session{session("s1", false)}, sandboxes: []*backend.Sandbox{box("b", "s1")},
+		workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"), func(w *backend.Workspace) {
+			w.LastAttemptAt, w.LastSuccessAt, w.SleepAfter = at(17*time.Minute), at(17*time.Minute), backend.Known(15*time.Minute)
+		})}}
+	want(t, w.diagnose("4", sbKey("b")), map[string]Mark{"awaiting-sleep": RuledOut})
+	a := alertOn("l", "wont-terminate", "4", alerts.StateFiring, "it waits to fall asleep")
+	a.Subjects = []alerts.Subject{{Key: sbKey("b"), State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: before(2 * time.Minute), Latest: before(time.Minute)}}}
+	w.board = &alerts.Board{Alerts: []*alerts.Alert{a}}
+	d := w.diagnose("4", sbKey("b"))
+	want(t, d, map[string]Mark{"awaiting-sleep": Confirmed})
+	if said := factOf(t, d, "awaiting-sleep"); said != "its session ran until 2m ago, asleep in 13m" {
+		t.Errorf("%s", said)
+	}
+}

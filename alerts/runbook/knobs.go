@@ -3,6 +3,7 @@ package runbook
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -35,6 +36,9 @@ func (p *Page) values(s *subjectView) []KnobValue {
 	for _, k := range p.Knobs {
 		if provider != "" && provider != "cloudflare-sandbox" && slices.Contains(sandboxKnobs[:], k.Name.String()) && !declares(s, k.Name.String()) {
 			continue
+		}
+		if k.Name.String() == "tmpdirRoot" && strings.HasPrefix(provider, "cloudflare") {
+			continue // a directory of a host of its own, which such a workspace has not
 		}
 		out = append(out, KnobValue{k, s.current(k.Name.String())})
 	}

@@ -161,27 +161,53 @@ func (s *subjectView) awaitsSleep() Check {
 	var last time.Time
 	var of *backend.Workspace
 	for _, w := range s.workspaces {
-		if t, ok := w.LastAttemptAt.Get(); ok && t.After(last) {
-			last, of = t, w
+		for _, at := range []backend.Value[time.Time]{w.LastAttemptAt, w.LastSuccessAt} {
+			if t, ok := at.Get(); ok && t.After(last) {
+				last, of = t, w
+			}
 		}
 	}
 	if of == nil {
 		return q.unsure("when it was last used is not known")
 	}
 	after, declared := of.SleepAfter.Get()
+	base := backend.Literal("idle for %s")
+	if ran := s.ranUntil(); ran.After(last) {
+		last, base = ran, "its session ran until %s ago"
+	}
 	idle := s.now.Sub(last)
+	unused := backend.Textf(base, backend.Age(idle))
 	late, judged := s.span(sandboxGone)
 	switch {
 	case !declared && of.Provider.String() != "cloudflare-sandbox":
-		return q.unsure("idle for %s; sleepAfter is not declared", backend.Age(idle))
+		return q.unsure("%s; sleepAfter is not declared", unused)
 	case !declared && judged && idle > defaultSleepAfter+late:
-		return q.no(s.from(&of.Meta), "idle for %s, much longer than the default of about %s", backend.Age(idle), backend.Age(defaultSleepAfter))
+		return q.no(s.from(&of.Meta), "%s, much longer than the default of about %s", unused, backend.Age(defaultSleepAfter))
 	case !declared:
-		return q.unsure("idle for %s; sleepAfter is not declared, its default is about %s", backend.Age(idle), backend.Age(defaultSleepAfter))
+		return q.unsure("%s; sleepAfter is not declared, its default is about %s", unused, backend.Age(defaultSleepAfter))
 	case idle < after:
-		return q.yes(s.from(&of.Meta), "idle for %s, asleep in %s", backend.Age(idle), backend.Age(after-idle))
+		return q.yes(s.from(&of.Meta), "%s, asleep in %s", unused, backend.Age(after-idle))
 	}
-	return q.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", backend.Age(idle), known(of.SleepAfter, spanText))
+	return q.no(s.from(&of.Meta), "%s, longer than sleepAfter (%s)", unused, known(of.SleepAfter, spanText))
+}
+
+// ranUntil is until when the alert about a sandbox of the subject counts it as in use, zero where there is none.
+func (s *subjectView) ranUntil() (last time.Time) {
+	if s.Board == nil {
+		return last
+	}
+	for _, a := range s.Board.Alerts {
+		if a.Rule != "wont-terminate" {
+			continue
+		}
+		for i := range a.Subjects {
+			x := &a.Subjects[i]
+			if x.State != alerts.StateEnded && x.Bounds.Earliest.After(last) && slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Key == x.Key }) {
+				last = x.Bounds.Earliest
+			}
+		}
+	}
+	return last
 }
 
 // sleepDeclared reports whether a workspace declares when it sleeps and its provider may do so.

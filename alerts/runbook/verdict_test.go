@@ -61,7 +61,7 @@ func TestDiagnosesHoldNoThresholds(t *testing.T) {
 	hostKill := memory(32e9, 0)
 	hostKill.events = []backend.Event{event(backend.EventPlatform, "oom", hostKey(), 5*time.Minute, "the kernel killed node")}
 	idle := world{sandboxes: []*backend.Sandbox{box("b", "s1")}, sessions: []*backend.Session{session("s1", false)},
-		workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"), func(w *backend.Workspace) { w.LastAttemptAt = at(25 * time.Minute) })}}
+		workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"), func(w *backend.Workspace) { w.LastAttemptAt, w.LastSuccessAt = at(25*time.Minute), at(25*time.Minute) })}}
 	big := world{workspaces: []*backend.Workspace{healthy("s1", "box", func(w *backend.Workspace) { w.MaxFileSize = backend.Known[int64](20e6) })}}
 	twoBoxes := world{workspaces: evicted("gone"), sandboxes: []*backend.Sandbox{
 		box("a", "s1", func(b *backend.Sandbox) { b.StartedAt = at(3 * time.Minute) }), box("b", "s2", func(b *backend.Sandbox) { b.StartedAt = at(3 * time.Minute) }),
