@@ -140,15 +140,19 @@ func (c *client) signal(ctx context.Context, t actions.Target, read *sandbox.Pro
 		return actions.Done{}, err
 	}
 	a, err := c.ask(ctx, order, c.factory.reads)
-	switch {
-	case err != nil:
-		return actions.Done{}, lost(err)
-	case a.refusal != nil:
-		return actions.Done{}, c.refused(a.refusal)
+	doubt := error(nil) // the request may have been carried out
+	if err != nil {
+		doubt = lost(err)
+	} else if a.refusal != nil {
+		doubt = c.refused(a.refusal)
 	}
-	done := actions.Done{Text: backend.Text(not)}
+	if unsure := (*actions.UncertainError)(nil); doubt != nil && !errors.As(doubt, &unsure) {
+		return actions.Done{}, doubt
+	}
+	done, seen := actions.Done{Text: backend.Text(not)}, false
 	for end := c.factory.now().Add(c.factory.ends); ; {
 		p, refusal, err := c.processOf(ctx, fact(t, factPID))
+		seen = seen || err == nil && refusal == nil
 		if err == nil && refusal == nil && p.Over() {
 			done.Proved, done.Text = true, backend.Textf("it is over: %s", ended(&p))
 			break
@@ -157,14 +161,20 @@ func (c *client) signal(ctx context.Context, t actions.Target, read *sandbox.Pro
 			break
 		}
 	}
+	if doubt != nil && !seen {
+		return actions.Done{}, doubt
+	}
 	x := c.examine(t)
 	if at, err := time.Parse(time.RFC3339, fact(t, factStarted)); err == nil { // the probe knew the zone of the sandbox
 		x.ahead = sandbox.ZoneOffset(read.Started, at)
 	}
 	x.inside(ctx)
 	done.Observed = x.found
-	if !done.Proved {
-		return done, errors.New(string(not))
+	switch {
+	case done.Proved:
+		return done, nil
+	case doubt != nil:
+		return done, fmt.Errorf("read again, it still runs, and the request was not confirmed: %s", doubt)
 	}
-	return done, nil
+	return done, errors.New(string(not))
 }

@@ -29,7 +29,7 @@ func TestARootThatIsListedBesideATerminatedStatus(t *testing.T) {
 	if a.Cause.String() != "reported TERMINATED, but / of it was listed since" || a.Severity != alerts.SeverityWarning {
 		t.Errorf("%s %s", a.Severity, a.Cause)
 	}
-	wantEvidence(t, a, "its agent takes it for: running, since / was listed in 1s; but its status is TERMINATED")
+	wantEvidence(t, a, "its agent's check would say: running, since / was listed in 1s; but its status is TERMINATED")
 	play(true, -time.Minute).quiet(contradictionRule)
 	play(false, time.Minute).quiet(contradictionRule)
 }

@@ -3,7 +3,6 @@ package rules
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -12,11 +11,11 @@ import (
 )
 
 // believed is the verdict about a sandbox that its agent takes for something else than it was seen to be; false: it does not. That only
-// the check of its SDK failed counts once a command ran.
+// the check of its SDK failed counts once a command ran. What that check would say counts for nothing until a log tells that it did.
 func (r *contradiction) believed(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) (alerts.Verdict, bool) {
 	x, is := env.State.BeliefOn(b)
 	runs, known := x.Runs.Get()
-	if !is || !known || x.Differs.IsEmpty() || !b.Judged() {
+	if !is || !known || x.Told == nil || x.Differs.IsEmpty() || !b.Judged() {
 		return alerts.Verdict{}, false
 	}
 	over := b.Class.Ended() || b.Class == backend.SandboxRemoving
@@ -24,11 +23,11 @@ func (r *contradiction) believed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	exec, _ := o.Of(backend.PlaneExec)
 	ran := exec.Outcome == backend.OutcomeOK && !exec.Past
 	switch {
-	case runs && (!over || x.Told == nil): // what failed in it is told by what failed
+	case runs && !over: // what failed in it is told by what failed
 		return alerts.Verdict{}, false
 	case !runs && (over || !needed(env, b)):
 		return alerts.Verdict{}, false
-	case !runs && x.Told == nil && (!ran || strings.Contains(x.Why.String(), "only wakes")), !runs && x.Told != nil && x.Told.Hint && !ran:
+	case !runs && x.Told.Hint && !ran:
 		return alerts.Verdict{}, false
 	}
 	word := backend.Text("not running")
@@ -42,11 +41,9 @@ func (r *contradiction) believed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	if !runs {
 		v.Severity = alerts.SeverityWarning
 	}
-	if x.Told != nil {
-		v.Recheck = env.Ours(x.Told.At).Add(backend.ReportsFor + time.Second)
-		if !runs { // it ends with its session, which may only fall silent
-			v.Recheck = earlierOf(v.Recheck, env.Now.Add(time.Minute))
-		}
+	v.Recheck = env.Ours(x.Told.At).Add(backend.ReportsFor + time.Second)
+	if !runs { // it ends with its session, which may only fall silent
+		v.Recheck = earlierOf(v.Recheck, env.Now.Add(time.Minute))
 	}
 	return v, true
 }

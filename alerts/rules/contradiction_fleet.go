@@ -447,6 +447,9 @@ func believed(x *fleet.Belief) backend.Safe {
 		word = backend.Text("not running")
 	}
 	text := backend.Textf("its agent takes it for: %s, since %s", word, x.Why)
+	if x.Told == nil {
+		text = backend.Textf("its agent's check would say: %s, since %s", word, x.Why)
+	}
 	if !x.Differs.IsEmpty() {
 		text = backend.Textf("%s; %s", text, x.Differs)
 	}

@@ -97,7 +97,7 @@ func TestAContradictionTellsWhatTheAgentBelieves(t *testing.T) {
 			})
 		}
 		a := s.look().want(contradictionRule, alerts.StateFiring)
-		if told := strings.Contains(evidence(a), "its agent takes it for: running, since / was listed in time; but filesystem list failed"); told != of {
+		if told := strings.Contains(evidence(a), "its agent's check would say: running, since / was listed in time; but filesystem list failed"); told != of {
 			t.Errorf("with a saved state %v, told %v:\n%s", of, told, evidence(a))
 		}
 	}
