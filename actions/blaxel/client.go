@@ -225,10 +225,24 @@ func lost(err error) error {
 	return fmt.Errorf("nothing was sent: %w", err)
 }
 
-// refused is the error of an order that was not accepted. After some answers nobody knows whether it was carried out.
-func (c *client) refused(r *sandbox.Refusal) error {
+// refused is the error of an order that a sandbox did not accept.
+func (c *client) refused(r *sandbox.Refusal) error { return refusedAs(r, c.said(r)) }
+
+// refusedByPlatform is the error of an order that the control plane did not accept, which tells nothing of the sandbox.
+func (c *client) refusedByPlatform(r *sandbox.Refusal) error {
+	return refusedAs(r, c.clean(r.Text(), 300).String())
+}
+
+// refusedAs is an error in words. After some answers nobody knows whether the order was carried out.
+func refusedAs(r *sandbox.Refusal, said string) error {
 	if slices.Contains([]sandbox.Meaning{sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansUnknown}, r.Meaning()) && r.Status >= 500 || r.Status == http.StatusRequestTimeout {
-		return &actions.UncertainError{Err: errors.New(c.said(r))}
+		return &actions.UncertainError{Err: errors.New(said)}
 	}
-	return errors.New(c.said(r))
+	return errors.New(said)
+}
+
+// uncertain reports whether an order may have been carried out although its answer does not say so.
+func uncertain(err error) bool {
+	var u *actions.UncertainError
+	return errors.As(err, &u)
 }

@@ -3,6 +3,7 @@ package blaxel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,7 +22,7 @@ func (c *client) destroy(ctx context.Context, _ actions.Target) (actions.Done, e
 	case a.refusal != nil && a.refusal.Gone():
 		return actions.Done{}, c.notThere(ctx)
 	case a.refusal != nil:
-		return actions.Done{}, c.refused(a.refusal)
+		return actions.Done{}, c.refusedByPlatform(a.refusal)
 	}
 	return actions.Done{Text: backend.Text("the platform accepted it")}, nil
 }
@@ -38,27 +39,45 @@ func (c *client) notThere(ctx context.Context) error {
 	return errors.New("the platform answered that there is no such sandbox, and its record could not be read then: whether it is gone is not known")
 }
 
-// revoke removes a token of a preview, and reads whether it is gone.
+// revoke removes a token of a preview by one request, and reads whether it is gone, whatever the answer: a token that is still listed
+// still opens the preview.
 func (c *client) revoke(ctx context.Context, t actions.Target) (actions.Done, error) {
 	tokens, name := c.path+"/previews/"+url.PathEscape(fact(t, factPreview))+"/tokens", fact(t, factToken)
 	a, err := c.control(ctx, http.MethodDelete, tokens+"/"+url.PathEscape(name))
 	switch {
 	case err != nil:
-		return actions.Done{}, lost(err)
+		err = lost(err)
 	case a.refusal != nil && a.refusal.Gone():
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("the platform has no such token any more")}
 	case a.refusal != nil:
-		return actions.Done{}, c.refused(a.refusal)
+		err = c.refusedByPlatform(a.refusal)
 	}
-	done := actions.Done{Text: backend.Text("the platform accepted it")}
-	left, err := c.control(ctx, http.MethodGet, tokens)
-	if err != nil || left.refusal != nil {
-		return done, nil
+	if err != nil && !uncertain(err) {
+		return actions.Done{}, err
 	}
-	if names, whole := tokenNames(left.body); whole && !slices.Contains(names, name) {
-		done.Proved, done.Text = true, backend.Text("the platform lists the token no more")
+	for end := c.factory.now().Add(c.factory.ends); ; {
+		names, whole := c.tokens(ctx, tokens)
+		switch {
+		case whole && !slices.Contains(names, name):
+			return actions.Done{Proved: true, Text: backend.Text("the platform lists the token no more")}, nil
+		case !c.factory.now().After(end) && sleep(ctx, c.factory.ends/16):
+			continue
+		case whole && err != nil:
+			return actions.Done{}, fmt.Errorf("the platform still lists the token, which opens the preview: %s", err.Error())
+		case whole:
+			return actions.Done{}, errors.New("the platform accepted it and still lists the token, which opens the preview: try again, or remove the preview")
+		}
+		return actions.Done{Text: backend.Text("the platform accepted it")}, err
 	}
-	return done, nil
+}
+
+// tokens are the names of the tokens of a preview; whole reports whether all could be read.
+func (c *client) tokens(ctx context.Context, path string) (names []string, whole bool) {
+	a, err := c.control(ctx, http.MethodGet, path)
+	if err != nil || a.refusal != nil {
+		return nil, false
+	}
+	return tokenNames(a.body)
 }
 
 // tokenNames are the names in a list of tokens; whole reports whether all of it could be read.
