@@ -18,9 +18,9 @@ func (s *subjectView) endInterrupted(d *Diagnosis, name backend.Safe) {
 		d.do("Mount it again: by a new session, or the vendor's SDK.")
 	case strings.Contains(fact, "another session"):
 		d.conclude("Its /tmp holds an archive of another session. Nothing is told of its own snapshots.")
-		d.dont("Don't take it for a save of this session.")
+		d.dont("Don't read it as a save of this session.")
 		d.do("Read whose it is: sandglass why %s. The digits in its name begin the id of its session.", name)
-		d.do("Remove it by hand if nobody needs it: it takes space.")
+		d.do("Remove it by hand once no agent needs it: it takes space.")
 	case strings.Contains(fact, "a restore"):
 		d.conclude("A restore did not end well: %s.", d.fact("interrupted"))
 		d.dont("Don't take its files for whole: a save would keep only that.")
