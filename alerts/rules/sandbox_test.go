@@ -257,6 +257,22 @@ func TestWontTerminateAwaitingSleepIsInfo(t *testing.T) {
 	s.after(time.Second).quiet(terminateRule)
 }
 
+func TestWontTerminateCountsToSleepFromTheLastUseThatIsKnown(t *testing.T) {
+	s := beginBoxes(t, terminateRule) // a cold start: the session ended before
+	s.source("app", backend.InputEvictionLogs)
+	s.session("a", func(x *backend.Session) {
+		x.Running, x.Answer = backend.Known(false), backend.AnswerIdle
+		x.Closing = []backend.WorkspaceClosing{{Workspace: "*", SleepAfter: backend.Known(4 * time.Hour)}}
+	})
+	s.box("c1", "a", nil) // started three hours ago
+	s.look()
+	s.every(20*time.Second, time.Minute, nil)
+	a := s.want(terminateRule, alerts.StateFiring)
+	if a.Severity != alerts.SeverityInfo || !strings.HasPrefix(a.Subjects[0].Detail.String(), "asleep at ") {
+		t.Errorf("%s, %s: %s", a.Severity, a.Cause, a.Subjects[0].Detail)
+	}
+}
+
 func TestWontTerminateWhenItsSessionIsInNoList(t *testing.T) {
 	s := beginBoxes(t, terminateRule)
 	s.session("b", func(x *backend.Session) { x.Running = backend.Known(true) })

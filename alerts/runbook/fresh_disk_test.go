@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // TestAStartOnAnEmptyDiskIsWhatBecameOfTheFiles: the page names it as its alert does, and a use after it does not rule out that the
@@ -126,5 +127,22 @@ func TestOneTimeToSleep(t *testing.T) {
 	want(t, d, map[string]Mark{"awaiting-sleep": Confirmed})
 	if said := factOf(t, d, "awaiting-sleep"); said != "its session ran until 2m ago, asleep in 13m" {
 		t.Errorf("%s", said)
+	}
+}
+
+// TestPollsThatFailedAreCountedOnce by the alert about a source and its page, with those of the runs before.
+func TestPollsThatFailedAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	h := &fleet.SourceHealth{Key: sourceKeyOf("cf"), Failures: 1, DownFrom: before(time.Minute)}
+	a := &alerts.Alert{Rule: "source-down", State: alerts.StatePending, Subjects: []alerts.Subject{{Key: h.Key, State: alerts.StatePending}},
+		Bounds: alerts.Bounds{Latest: before(3 * time.Minute)}, Evidence: []alerts.Evidence{{Value: backend.Known(2.0), Unit: "polls"}}}
+	s := &subjectView{}
+	s.Board = &alerts.Board{Alerts: []*alerts.Alert{a}}
+	if n, from := s.failedPolls(h); n != 2 || !from.Equal(a.Bounds.Latest) {
+		t.Errorf("%d polls since %s", n, from)
+	}
+	h.Failures = 3
+	if n, from := s.failedPolls(h); n != 3 || !from.Equal(h.DownFrom) {
+		t.Errorf("%d polls since %s", n, from)
 	}
 }

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,7 +157,8 @@ func (s *subjectView) doesNotAnswer(h *fleet.SourceHealth) Check {
 		if x := s.firingOn("source-down", h.Key); x != nil && x.Bounds.Latest.Before(h.DownFrom) { // the runs before count
 			return q.yes(answered(h), "%s; polls fail since %s, %s ago", h.Error, hourOf(x.Bounds.Latest), backend.Age(s.now.Sub(x.Bounds.Latest)))
 		}
-		c := q.yes(answered(h), "%s; %s since %s, %s ago", h.Error, plural(h.Failures, "failed poll"), hourOf(h.DownFrom), backend.Age(s.now.Sub(h.DownFrom)))
+		polls, from := s.failedPolls(h)
+		c := q.yes(answered(h), "%s; %s since %s, %s ago", h.Error, plural(polls, "failed poll"), hourOf(from), backend.Age(s.now.Sub(from)))
 		c.echo = s.firingOn("source-down", h.Key) != nil
 		return c
 	case h.Status == fleet.StatusAbsent:
@@ -165,6 +167,29 @@ func (s *subjectView) doesNotAnswer(h *fleet.SourceHealth) Check {
 		return q.yes(answered(h), "its last answer is %s old", backend.Age(s.now.Sub(h.LastOK)))
 	}
 	return q.no(origin{h.Key.Source, h.LastOK}, "it answered %s ago", backend.Age(s.now.Sub(h.LastOK)))
+}
+
+// failedPolls is how many polls of a source failed in a row and since when. A pending alert about it counts those of the runs
+// before, too.
+func (s *subjectView) failedPolls(h *fleet.SourceHealth) (n int, from time.Time) {
+	n, from = h.Failures, h.DownFrom
+	if s.Board == nil {
+		return n, from
+	}
+	for _, a := range s.Board.Alerts {
+		if a.Rule != "source-down" || !slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key == h.Key && x.State != alerts.StateEnded }) {
+			continue
+		}
+		for i := range a.Evidence {
+			if e := &a.Evidence[i]; e.Unit == "polls" && int(e.Value.Or(0)) > n {
+				n = int(e.Value.Or(0))
+				if at := a.Bounds.Latest; !at.IsZero() && at.Before(from) {
+					from = at
+				}
+			}
+		}
+	}
+	return n, from
 }
 
 // answersWith asks for one kind of error in the newest answer.

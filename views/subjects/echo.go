@@ -114,6 +114,7 @@ func (w *writer) once(fact string) string {
 		if rest, begins := strings.CutPrefix(fact, e); begins && rest != "" {
 			fact = "the error above" + rest
 		}
+		fact = strings.ReplaceAll(fact, "the error above(", "the error above (")
 	}
 	for _, e := range w.quoted {
 		if strings.Contains(fact, strings.TrimSuffix(BareError(e.String()), "…")) {

@@ -76,3 +76,31 @@ func TestALostControlServerFailsPlainCommands(t *testing.T) {
 		t.Error(effect)
 	}
 }
+
+// TestWhoseWordAStateIs: a list that names a sandbox without a state is not one that does not name it.
+func TestWhoseWordAStateIs(t *testing.T) {
+	t.Parallel()
+	b := &backend.Sandbox{Class: backend.SandboxUnknown}
+	b.BridgeID = backend.MustID("aaaa")
+	if said := reportedBy(b); said != "its list gives no state of it" {
+		t.Error(said)
+	}
+	b.Unlisted = true
+	if said := reportedBy(b); said != "the platform does not list it: its id is known, and no more" {
+		t.Error(said)
+	}
+	b.Reported = backend.Text("running")
+	if said := reportedBy(b); said != "what the platform says" {
+		t.Error(said)
+	}
+}
+
+// TestWhatFollowsAnErrorStandsApart where the error itself is not repeated.
+func TestWhatFollowsAnErrorStandsApart(t *testing.T) {
+	t.Parallel()
+	w := &writer{}
+	w.errors = append(w.errors, "Internal error")
+	if said := w.once("Internal error(code 1000); 2 failed polls"); said != "the error above (code 1000); 2 failed polls" {
+		t.Error(said)
+	}
+}

@@ -10,14 +10,21 @@ import (
 	"sandglass/views/kit"
 )
 
+// reportedBy says whose word the state of a sandbox is, and why there is none.
+func reportedBy(b *backend.Sandbox) string {
+	switch {
+	case !b.Reported.IsEmpty() || b.BridgeID.IsZero() || b.Class != backend.SandboxUnknown:
+		return "what the platform says"
+	case b.Unlisted:
+		return "the platform does not list it: its id is known, and no more"
+	}
+	return "its list gives no state of it"
+}
+
 func (w *writer) sandbox(b *backend.Sandbox) {
 	set := Sandboxes()
 	col := func(name string) Cell { return set.Columns[set.Column(name)].Cell(b, w.f.Snapshot) }
-	says := "  what the platform says"
-	if b.Reported.IsEmpty() && !b.BridgeID.IsZero() && b.Class == backend.SandboxUnknown {
-		says = "  the platform does not list it: its id is known, and no more"
-	}
-	w.cell("reported", col("reported"), dim(says))
+	w.cell("reported", col("reported"), dim("  "+reportedBy(b)))
 	w.planes(b)
 	if !b.Health.IsNotApplicable() {
 		w.cell("health check", col("health"))
