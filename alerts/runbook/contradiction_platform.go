@@ -430,13 +430,16 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.NoReset = backend.Safe{}
 		d.conclude("Its agent could not get the address of a port. %s.", d.fact("preview"))
 		d.dont("Don't make a preview by hand: the agent finds its own by name.")
-		d.do("Read the line. The port must be in the list of exposed ports.")
-		d.do("No token was made: look at the rights of the agent's key. Other kinds are answers of the platform: see its status page.")
+		s.doPreview(d)
 	case d.is("open"):
 		d.NoReset = backend.Safe{}
 		d.conclude("An address of it opens without a token.")
 		d.dont("Don't send the address on: it is the only secret.")
 		d.do("Read which port it is: sandglass why %s", name)
+		if strings.Contains(d.fact("open").String(), "its saved state says private") {
+			d.do("The agent did not ask for it: its saved state says private. Somebody made it by hand, or it is of before. Remove it with the vendor's command line.")
+			break
+		}
 		d.do("If it should be private: set exposed_port_public to false. Let the agent ask for the address again. Remove the open one with the vendor's command line.")
 	case d.is("resume"):
 		d.conclude("Its newest resume may be unfinished. %s.", d.fact("resume"))

@@ -363,6 +363,9 @@ func (s *subjectView) undenied(d *Diagnosis) {
 	d.Do = nil
 	switch a.State {
 	case alerts.StateFiring:
+		if s.endPhase(d, a) {
+			return
+		}
 		d.Conclusion = backend.Textf("%s. No check tells the cause behind it.", sentence(s.says(a)))
 	case alerts.StateHeld:
 		if h := s.State.Source(a.Source); a.Why.IsEmpty() && h != nil && h.Status == fleet.StatusOK { // its source answers

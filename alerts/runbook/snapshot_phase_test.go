@@ -1,0 +1,40 @@
+package runbook
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// TestStepsFollowTheKindOfAFailure: what helps follows from the step in which a save or restore failed, and from why an address was not made.
+func TestStepsFollowTheKindOfAFailure(t *testing.T) {
+	for name, c := range map[string]struct{ rule, page, evidence, concludes, first, not string }{
+		"tar":       {"persist-failed", "2", "log: " + backend.PhaseTar.Means().String(), "What it says is the cause", "Save them: sandglass rescue b", "store"},
+		"unpacking": {"hydrate-failed", "2", "log: " + backend.PhaseUnpack.Means().String(), "The contents are partial", "Do not let the agent save now", "Pause"},
+		"refused":   {"hydrate-failed", "2", "log: " + backend.PhaseRefused.Means().String(), "nothing was changed", "Nothing was changed by it", "Pause"},
+		"no token":  {"preview-failed", "contradiction", "log: preview_token_creation_failed", "Its agent could not get the address", "No token was made", "exposed ports"},
+		"no answer": {"preview-failed", "contradiction", "log: preview_creation_failed", "Its agent could not get the address", "The platform did not make", "No token"},
+		"no kind":   {"preview-failed", "contradiction", "log: failed", "Its agent could not get the address", "Read the line", "No token"},
+		"private":   {"public-preview", "contradiction", "", "An address of it opens without a token", "Read which port it is", "exposed_port_public"},
+	} {
+		cause := backend.Text("the snapshot was not saved")
+		if name == "private" {
+			cause = backend.Text("a port of it is open to the internet, and its saved state says private")
+		}
+		a := &alerts.Alert{ID: "x", Rule: c.rule, Source: "docker", Runbook: c.page, State: alerts.StateFiring, Cause: cause, Confirmed: now,
+			Evidence: []alerts.Evidence{{Text: backend.Clean(c.evidence, 300)}}, Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: cause}}, SubjectCount: 1}
+		d := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+			b.Provider, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
+		})}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}.page(a)
+		steps := ""
+		for _, x := range d.Do {
+			steps += x.String() + "\n"
+		}
+		if !strings.Contains(d.Conclusion.String(), c.concludes) || !strings.Contains(steps, c.first) || strings.Contains(steps, c.not) {
+			t.Errorf("%s: %s\n%s", name, d.Conclusion, steps)
+		}
+	}
+}
