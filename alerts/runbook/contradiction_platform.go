@@ -437,7 +437,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.dont("Don't send the address on: it is the only secret.")
 		d.do("Read which port it is: sandglass why %s", name)
 		if strings.Contains(d.fact("open").String(), "its saved state says private") {
-			d.do("The agent did not ask for it: its saved state says private. Somebody made it by hand, or it is of before. Remove it with the vendor's command line.")
+			d.do("The agent did not ask for it: its saved state says private. It was made by hand, or before. Remove it with the vendor's command line.")
 			break
 		}
 		d.do("If it should be private: set exposed_port_public to false. Let the agent ask for the address again. Remove the open one with the vendor's command line.")
