@@ -160,10 +160,10 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 // execMeans says what an error of a command means for the agent.
 func execMeans(has func(string) bool, answer backend.SDKAnswer, state *backend.AgentState) backend.Safe {
 	switch {
-	case has("HTTP 504"):
-		return backend.Text("near 60s that is the limit of the platform's edge: whether the process goes on is not known")
 	case has("timeout 0 s"), has("timeout 0.0 s"):
 		return backend.Text("the caller asked for no time: its fault, and no sign of the sandbox")
+	case has("HTTP 504"):
+		return backend.Text("near 60s that is the limit of the platform's edge: whether the process goes on is not known")
 	case has("ExecTimeoutError") && answer == backend.AnswerGoesOn:
 		return backend.Text("the agent saw it as final")
 	case has("ExecTimeoutError") && has(", timeout "):
