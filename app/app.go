@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"sandglass/actions"
@@ -40,6 +41,21 @@ func New(kinds []backend.SourceKind, effects []actions.Kind) *App {
 	crash := &Crash{Version: Version()}
 	return &App{Machine: NewMachine(crash.Handle), Version: crash.Version, Kinds: kinds, Effects: effects,
 		Cleaner: backend.NewCleaner(), Sent: &backend.SentLog{}, Cleaning: TmpdirCleaning(), Crash: crash}
+}
+
+// Unused are variables of the environment for platforms of which no source is configured, in words: what they name is not watched.
+// A configuration file says itself what is watched.
+func (a *App) Unused(c *config.Config) (said []backend.Safe) {
+	if !c.Local {
+		return nil
+	}
+	for _, k := range a.Kinds {
+		if at := slices.IndexFunc(k.Env, func(name string) bool { return a.Getenv(name) != "" }); at >= 0 {
+			said = append(said, backend.Textf("%s is set, and no source of kind %s is configured: sandglass config init --for %s", backend.Clean(k.Env[at], 60),
+				backend.Clean(k.Name, 40), backend.Clean(k.Name, 40)))
+		}
+	}
+	return said
 }
 
 // Version is the one that the build recorded.

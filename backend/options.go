@@ -20,6 +20,9 @@ type SourceKind struct {
 	Defaults func() any
 	// Sample are the lines of a first [[source]] below its id and kind; what is not needed is commented out.
 	Sample string
+	// Env are environment variables that a source of the kind takes what its configuration leaves out from: the one that tells
+	// that somebody uses such a platform first.
+	Env []string
 	// New decodes the options and builds the source. It opens no connection.
 	New func(Options, Deps) (Source, error)
 }
@@ -27,6 +30,12 @@ type SourceKind struct {
 // WithSample is the kind with the lines of a first [[source]].
 func (k SourceKind) WithSample(lines string) SourceKind {
 	k.Sample = lines
+	return k
+}
+
+// FromEnv is the kind with the environment variables that its sources use.
+func (k SourceKind) FromEnv(names ...string) SourceKind {
+	k.Env = names
 	return k
 }
 

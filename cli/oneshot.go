@@ -189,6 +189,7 @@ flags, 78 wrong configuration. Alerts about sources themselves never count as 1 
 				doc := text.MakeCheck(r.Config.Environment, r.state, r.board, r.now)
 				if format.word == formatText {
 					doc.Advise(r.advice)
+					doc.Unused = p.Unused(r.Config)
 				}
 				if err := print(p, format, doc, p.checkText); err != nil {
 					return err

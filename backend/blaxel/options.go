@@ -56,7 +56,7 @@ func Kind() backend.SourceKind {
 			}
 			return newSource(o, login, deps)
 		}).
-		WithSample(firstSource).Delivering(backend.InputContainers, backend.InputPlatform)
+		WithSample(firstSource).FromEnv(envKey, envClient).Delivering(backend.InputContainers, backend.InputPlatform)
 }
 
 var (

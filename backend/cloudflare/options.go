@@ -57,7 +57,7 @@ func Kind() backend.SourceKind {
 			}
 			return newSource(o, deps)
 		}).
-		WithSample(firstSource).Delivering(backend.InputContainers, backend.InputCapacity)
+		WithSample(firstSource).FromEnv(envToken, envBridge).Delivering(backend.InputContainers, backend.InputCapacity)
 }
 
 var (

@@ -32,6 +32,8 @@ type Check struct {
 	counted     backend.Kind // what the verdict counts; empty: nothing that is read can be counted
 	framework   bool         // workspaces are watched, not containers alone
 	unwatched   int          // containers that are no sandboxes and raise no alert
+	// Unused are variables of the environment that nothing is configured for, in words; only people are told.
+	Unused []backend.Safe `json:"-"`
 }
 
 // Summary counts what there is.

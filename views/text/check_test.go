@@ -384,3 +384,16 @@ func TestCheckCountsWhatIsLessSevere(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatTheEnvironmentNamesIsNotWatched: it is told beside what no source serves, and a document has it not.
+func TestWhatTheEnvironmentNamesIsNotWatched(t *testing.T) {
+	doc := text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{}, noon)
+	doc.Unused = []backend.Safe{backend.Text("CLOUD_TOKEN is set")}
+	var out bytes.Buffer
+	if err := text.WriteCheck(&out, doc, text.TableOptions{}); err != nil || !strings.HasSuffix(out.String(), "\nNot watched\n  CLOUD_TOKEN is set\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	if b, err := json.Marshal(doc); err != nil || bytes.Contains(b, []byte("CLOUD_TOKEN")) {
+		t.Errorf("%v: %s", err, b)
+	}
+}

@@ -64,10 +64,14 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 			fmt.Fprintf(&b, "            %s\n", s.Undated)
 		}
 	}
-	for i, g := range byReason(c.blind, "") {
-		if i == 0 {
-			b.WriteString("\nNot watched\n")
-		}
+	nowhere := byReason(c.blind, "")
+	if len(c.Unused)+len(nowhere) > 0 {
+		b.WriteString("\nNot watched\n")
+	}
+	for _, u := range c.Unused {
+		fmt.Fprintf(&b, "  %s\n", u)
+	}
+	for _, g := range nowhere {
 		fmt.Fprintf(&b, "  %s: %s\n", g.why, strings.Join(g.rules, ", "))
 	}
 	_, err := io.WriteString(w, o.coloured(b.String()))
