@@ -61,6 +61,7 @@ var errorBriefs = [...]struct {
 	{alerts.NamesDestroy, "", "destroy failed"},
 	{0, "enotempty|directory not empty", "directory not empty"},
 	{0, "ebusy|resource busy", "resource busy"},
+	{0, "eof in archive", "archive cut short"},
 	{alerts.NamesNetwork, "refused", "connection refused"},
 	{alerts.NamesNetwork, "timed out|timeout|etimedout", "connection timed out"},
 	{alerts.NamesNetwork, "getaddrinfo|no such host|enotfound|resolve|dns", "name not resolved"},

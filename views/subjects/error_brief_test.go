@@ -34,6 +34,7 @@ func TestRecognisedErrorsHaveShortWords(t *testing.T) {
 		"max_instances reached (60/60 in use)":                             "no instance left",
 		"sandbox instance is gone":                                         "sandbox is gone",
 		"connection refused at http://127.0.0.1:1":                         "connection refused",
+		"tar: Unexpected EOF in archive (phase: unpack)":                   "archive cut short",
 		"the flux capacitor hums in a minor key":                           "",
 	} {
 		if got := errorBrief(text).String(); got != want {
