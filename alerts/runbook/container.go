@@ -42,6 +42,7 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 		}
 		s.adviseRemoved(&d, b)
 		s.adviseWorkersContainer(&d, led, b)
+		s.adviseFailedSandbox(&d, led)
 		nameContainer(&d, b)
 		if text, ok := alerts.LastLines(b, 3); ok {
 			q := question{"log-end", "How does its log end?", "the log of the container"}
