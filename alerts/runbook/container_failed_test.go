@@ -9,7 +9,7 @@ import (
 	"sandglass/backend"
 )
 
-// TestAFailedSandboxOfAnAgentsCloudIsNotStarted: no command of a container engine reaches it, and its platform makes it anew.
+// TestAFailedSandboxOfAnAgentsCloudIsNotStarted: no command of a container engine reaches it, and its platform replaces it.
 func TestAFailedSandboxOfAnAgentsCloudIsNotStarted(t *testing.T) {
 	cause := backend.Text("VM_NETWORK_FAILURE: the network could not be set up")
 	a := &alerts.Alert{ID: "x", Rule: "sandbox-start-failed", Source: "docker", Runbook: "container", State: alerts.StateFiring, Cause: cause, Confirmed: now,
@@ -21,7 +21,7 @@ func TestAFailedSandboxOfAnAgentsCloudIsNotStarted(t *testing.T) {
 	for _, x := range append(d.Do, d.Dont...) {
 		steps += "\n" + x.String()
 	}
-	if strings.Contains(steps, "docker") || strings.Contains(steps, "engine") || !strings.Contains(steps, "Its platform reports that it failed") || !strings.Contains(steps, "makes a failed sandbox anew") {
+	if strings.Contains(steps, "docker") || strings.Contains(steps, "engine") || !strings.Contains(steps, "Its platform reports that it failed") || !strings.Contains(steps, "replaces a failed sandbox") {
 		t.Error(steps)
 	}
 }

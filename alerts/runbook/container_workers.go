@@ -39,13 +39,13 @@ func (s *subjectView) adviseWorkersContainer(d *Diagnosis, led string, b *backen
 }
 
 // adviseFailedSandbox replaces the steps of a container engine for a sandbox of an agent's cloud that failed: nothing starts that
-// again, and its platform makes it anew when one of its name is created (api-reference/controlplane.yml of blaxel-ai/docs).
+// again, and its platform replaces it when one of its name is created (api-reference/controlplane.yml of blaxel-ai/docs).
 func (s *subjectView) adviseFailedSandbox(d *Diagnosis, led string) {
 	if led != "start" || s.platform() != agentCloud {
 		return
 	}
 	d.Conclusion = backend.Clean(strings.Replace(d.Conclusion.String(), "The engine reports an error at the start", "Its platform reports that it failed", 1), 600)
 	d.Do = []backend.Safe{backend.Text("Read the error: a failure of the platform is nothing to correct in the sandbox. See the platform's status page."),
-		backend.Text("Let the session open it again: the platform makes a failed sandbox anew under the same name.")}
+		backend.Text("Let the session open it again: the platform replaces a failed sandbox by a new one of the same name.")}
 	d.Dont = []backend.Safe{backend.Text("Don't count on its files: the new one has none of them, except in mounts.")}
 }
