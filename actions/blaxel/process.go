@@ -146,7 +146,7 @@ func (c *client) signal(ctx context.Context, t actions.Target, read *sandbox.Pro
 	} else if a.refusal != nil {
 		doubt = c.refused(a.refusal)
 	}
-	if unsure := (*actions.UncertainError)(nil); doubt != nil && !errors.As(doubt, &unsure) {
+	if doubt != nil && !uncertain(doubt) {
 		return actions.Done{}, doubt
 	}
 	done, seen := actions.Done{Text: backend.Text(not)}, false

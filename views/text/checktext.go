@@ -11,7 +11,6 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
@@ -31,49 +30,7 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 		writeExplained(&b, behind[a.ID])
 	}
 	c.writeBrief(&b, brief, behind)
-	fmt.Fprintf(&b, "\nSources of %s\n", c.Environment)
-	if len(c.Sources) == 0 {
-		b.WriteString(c.pasted("  none is configured; see sandglass config check\n"))
-	}
-	for _, s := range c.Sources {
-		status := s.Status
-		if s.Absent {
-			status = string(fleet.StatusAbsent)
-		}
-		fmt.Fprintf(&b, "  %-9s %s (%s)", status, s.ID, s.Kind)
-		if s.AgeSeconds != nil {
-			fmt.Fprintf(&b, ", read %s ago", backend.Age(time.Duration(*s.AgeSeconds*float64(time.Second))))
-		} else {
-			b.WriteString(", never read")
-		}
-		if s.Error != nil {
-			fmt.Fprintf(&b, ": %s", *s.Error)
-		}
-		b.WriteByte('\n')
-		for _, note := range c.whyNothing(s.ID.String()) {
-			fmt.Fprintf(&b, "            %s\n", note)
-		}
-		if !s.Unread.IsEmpty() {
-			fmt.Fprintf(&b, "            %s\n", s.Unread)
-		}
-		c.writeInvalid(&b, s.ID.String())
-		for _, g := range byReason(c.blind, s.ID.String()) {
-			fmt.Fprintf(&b, "            not evaluated: %s (%s)\n", strings.Join(g.rules, ", "), g.why)
-		}
-		if !s.Undated.IsEmpty() {
-			fmt.Fprintf(&b, "            %s\n", s.Undated)
-		}
-	}
-	nowhere := byReason(c.blind, "")
-	if len(c.Unused)+len(nowhere) > 0 {
-		b.WriteString("\nNot watched\n")
-	}
-	for _, u := range c.Unused {
-		fmt.Fprintf(&b, "  %s\n", u)
-	}
-	for _, g := range nowhere {
-		fmt.Fprintf(&b, "  %s: %s\n", g.why, strings.Join(g.rules, ", "))
-	}
+	c.writeSources(&b)
 	_, err := io.WriteString(w, o.coloured(b.String()))
 	return err
 }
@@ -216,30 +173,6 @@ func writeExplained(b *strings.Builder, behind []subjects.AlertJSON) {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[rule], rule))
 	}
 	fmt.Fprintf(b, "  explains %s, which -o json lists: %s\n", plural(len(behind), "more alert"), strings.Join(parts, ", "))
-}
-
-// blindRules are rules that are not evaluated for one reason.
-type blindRules struct {
-	why   string
-	rules []string
-}
-
-// byReason groups the rules that are not evaluated on a source by reason; of the source "" those that no configured source serves.
-func byReason(blind []alerts.Blindness, source string) (groups []blindRules) {
-	at := map[string]int{}
-	for _, x := range blind {
-		if x.Source != source {
-			continue
-		}
-		why := x.Why.String()
-		i, known := at[why]
-		if !known {
-			i, groups = len(groups), append(groups, blindRules{why: why})
-			at[why] = i
-		}
-		groups[i].rules = append(groups[i].rules, x.Rule)
-	}
-	return groups
 }
 
 func verdict(code int) string {
@@ -480,24 +413,5 @@ func writeBounds(b *strings.Builder, bounds subjects.BoundsJSON, now time.Time) 
 	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	if text := subjects.Began(bounds.Earliest.Time, bounds.Latest.Time, now, at); text != "" {
 		fmt.Fprintf(b, "  since: %s\n", text)
-	}
-}
-
-// mostInvalid is how many invalid references are named.
-const mostInvalid = 5
-
-// writeInvalid says which lines of a log belong to nothing that is known, and names the first stored references that a source of files left out, each by itself, and counts them.
-func (c *Check) writeInvalid(b *strings.Builder, source string) {
-	if h := c.snapshot.State.Source(source); h != nil {
-		if said := c.snapshot.State.Unattributed(h); !said.IsEmpty() {
-			fmt.Fprintf(b, "            %s\n", said)
-		}
-	}
-	all := c.snapshot.State.InvalidRefs(source)
-	for _, p := range all[:min(len(all), mostInvalid)] {
-		fmt.Fprintf(b, "            invalid: %s: %s\n", p.Where, p.What)
-	}
-	if len(all) > mostInvalid {
-		fmt.Fprintf(b, "            %s in all; %s\n", plural(len(all), "invalid part"), c.pasted("sandglass config check names each"))
 	}
 }
