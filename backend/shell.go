@@ -48,6 +48,9 @@ type Reach struct {
 	Flags string // the options without which it would look at something else
 	// Keys do the same on the screen, by command, "get events" too; nil: commands reach what this run looks at.
 	Keys map[string]string
+	// Which says which of several subjects the id of a command means: its source, empty where the id alone tells, and its kind where
+	// the source has other kinds of that id. nil: ids tell.
+	Which func(command, id string) (source, kind string)
 }
 
 // WithFlags gives the sandglass commands in a text what they need to be pasted as they are, or names keys instead.
@@ -64,7 +67,7 @@ func CommandsWith(text string, reach Reach) string {
 	if reach.Keys != nil {
 		flags = strings.TrimSpace("--config FILE " + flags) // nothing is read rather than something else
 	}
-	if flags == "" || !strings.Contains(text, program) {
+	if flags == "" && reach.Which == nil || !strings.Contains(text, program) {
 		return text
 	}
 	var b strings.Builder
@@ -75,7 +78,7 @@ func CommandsWith(text string, reach Reach) string {
 			return b.String()
 		}
 		word := lowerWord(after)
-		if key, rest := reach.key(word, after[len(word):]); key != "" {
+		if key, rest := reach.key(word, reach.told(word, after[len(word):], true)); key != "" {
 			before = strings.TrimSuffix(before, key+", or ")
 			if s, is := strings.CutSuffix(before, "Run: "); is {
 				before = s + "Press "
@@ -85,10 +88,10 @@ func CommandsWith(text string, reach Reach) string {
 			continue
 		}
 		b.WriteString(before + program)
-		if slices.Contains(commands(), word) {
+		if flags != "" && slices.Contains(commands(), word) {
 			b.WriteString(flags + " ")
 		}
-		text = after
+		text = word + reach.told(word, after[len(word):], false)
 	}
 }
 

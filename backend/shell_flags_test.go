@@ -42,3 +42,32 @@ func TestKeysStandForCommands(t *testing.T) {
 		}
 	}
 }
+
+// The id of a command that means others too is followed by what tells it from them, a key by its source in words. What takes no id
+// stays as it is.
+func TestCommandsSayWhichSubjectTheyMean(t *testing.T) {
+	which := func(command, id string) (source, kind string) {
+		switch {
+		case id != "aaaa" && id != "it's two":
+			return "", ""
+		case ReadsAny(command):
+			return "cf", "sandbox"
+		}
+		return "cf", ""
+	}
+	for in, want := range map[string][2]string{
+		"Repair: sandglass repair aaaa. What was in it is gone.": {"Repair: sandglass repair aaaa --source cf. What was in it is gone.", "Repair: w on aaaa of cf. What was in it is gone."},
+		"sandglass repair 'it'\\''s two' (makes /tmp again)":     {"sandglass repair 'it'\\''s two' --source cf (makes /tmp again)", "w on 'it'\\''s two' of cf (makes /tmp again)"},
+		"sandglass why aaaa":                   {"sandglass why aaaa --source cf --kind sandbox", "enter on aaaa of cf"},
+		"sandglass repair bbbb":                {"sandglass repair bbbb", "w on bbbb"},
+		"sandglass stop-process aaaa, then go": {"sandglass stop-process aaaa --source cf, then go", "sandglass --config FILE stop-process aaaa --source cf, then go"},
+		"sandglass get aaaa; sandglass aaaa":   {"sandglass get aaaa; sandglass aaaa", "sandglass --config FILE get aaaa; sandglass aaaa"},
+	} {
+		if got := CommandsWith(in, Reach{Which: which}); got != want[0] {
+			t.Errorf("%q, want %q", got, want[0])
+		}
+		if got := CommandsWith(in, Reach{Which: which, Keys: map[string]string{"repair": "w", "why": "enter"}}); got != want[1] {
+			t.Errorf("with keys %q, want %q", got, want[1])
+		}
+	}
+}

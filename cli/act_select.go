@@ -217,6 +217,7 @@ func (r *rows) like(patterns []string) []backend.Key {
 func (r *rows) named(ids []string) (chosen, error) {
 	var got chosen
 	var twice []string
+	whole := true // the ids that are ambiguous are whole ones
 	for _, id := range ids {
 		switch keys := r.byName[id]; len(keys) {
 		case 0:
@@ -225,13 +226,17 @@ func (r *rows) named(ids []string) (chosen, error) {
 			got.keys = append(got.keys, keys[0])
 		default:
 			for _, k := range keys {
+				whole = whole && k.Path().Raw() == id
 				twice = append(twice, fmt.Sprintf("  %s: the %s %s of %s", backend.Clean(id, 200), k.Kind, k.Path().Safe(), backend.Clean(k.Source, 80)))
 			}
 		}
 	}
 	if len(twice) > 0 {
-		return got, &failure{code: ExitRefused, what: "nothing was done: an id is ambiguous:", lines: twice,
-			next: "name the source with --source, or give the whole id"}
+		next := "name the source with --source, or give the whole id"
+		if whole {
+			next = "name the source with --source"
+		}
+		return got, &failure{code: ExitRefused, what: "nothing was done: an id is ambiguous:", lines: twice, next: next}
 	}
 	return got, nil
 }

@@ -211,7 +211,10 @@ const maxCandidates = 10
 // ambiguous lists what an id can mean, each so that it can be told from all others.
 func ambiguous(given string, all, among []named, narrow bool) error {
 	f := &failure{code: ExitUsage, what: fmt.Sprintf("%q means %d subjects:", given, len(all)), next: "give more of one id"}
-	if narrow {
+	switch whole := !slices.ContainsFunc(all, func(n named) bool { return n.path[0] != given }); {
+	case narrow && whole:
+		f.next = "add --source or --kind"
+	case narrow:
 		f.next += ", or --kind or --source"
 	}
 	var ids []string

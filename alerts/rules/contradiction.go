@@ -297,13 +297,18 @@ func (r *contradiction) decides(env *alerts.Env, b *backend.Sandbox, n *contradi
 	case worst.Plane == signalAgent && env.State.NoRoom(b, env.Display(env.Now)):
 		return backend.Text("fires with a second fact. A probe gives one once an instance is free: the newest was refused for want of one")
 	case worst.Plane == signalAgent:
-		return backend.WithFlags(backend.Textf("fires with a second fact, such as a probe: sandglass probe %s", called(b)), env.State.Reach)
+		return backend.WithFlags(backend.Textf("fires with a second fact, such as a probe: sandglass probe %s", called(b)), env.State.ReachTo(only(b.Key)))
 	case onPlatform(b):
 		return backend.Text("fires with a second sign, such as a mount that is gone")
 	case !unreached.IsEmpty():
 		return backend.Textf("fires when a command or the filesystem is proved not to work. No probe shows it: %s", unreached)
 	}
-	return backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.Reach)
+	return backend.WithFlags(backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b)), env.State.ReachTo(only(b.Key)))
+}
+
+// only walks one subject.
+func only(k backend.Key) func(func(backend.Key) bool) {
+	return func(yield func(backend.Key) bool) { yield(k) }
 }
 
 // worst is the failure that says most.

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -291,6 +292,22 @@ func TestPendingAlertsTellTheSame(t *testing.T) {
 		}
 		if !found {
 			t.Error("the question is not asked")
+		}
+	}
+}
+
+// TestStepsNameTheSourceOfASandboxThatTwoHave: each command about it is refused without.
+func TestStepsNameTheSourceOfASandboxThatTwoHave(t *testing.T) {
+	t.Parallel()
+	ill := box("b", "", func(b *backend.Sandbox) {
+		b.Provider = backend.Text("cloudflare")
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: now, What: backend.Text("as it was answered")}})
+	})
+	twin := box("b", "", func(b *backend.Sandbox) { b.Key.Source = "host-a" })
+	for _, w := range []world{{sandboxes: []*backend.Sandbox{ill}}, {sandboxes: []*backend.Sandbox{ill, twin}}} {
+		d := w.diagnose("contradiction", sbKey("b"))
+		if said, want := fmt.Sprint(d.Do), "sandglass repair b"; !strings.Contains(said, want) || strings.Contains(said, want+" --source docker") != (len(w.sandboxes) > 1) {
+			t.Errorf("%d of that id: %s", len(w.sandboxes), said)
 		}
 	}
 }

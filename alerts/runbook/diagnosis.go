@@ -181,7 +181,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	s.cleanable(&d)
 	s.bundled(&d)
 	s.ownPage(&d)
-	d.pasted(c.State.Reach)
+	d.pasted(c.State.ReachTo(s.meant))
 	return d
 }
 
@@ -213,6 +213,33 @@ func (s *subjectView) bundled(d *Diagnosis) {
 		if before, after, found := strings.Cut(x.String(), command); found {
 			d.Dont[i] = backend.Clean(before+"(sandglass bundle "+id.String()+")"+after, backend.MaxTextRunes)
 		}
+	}
+}
+
+// meant walks the subjects that the page's commands name.
+func (s *subjectView) meant(yield func(backend.Key) bool) {
+	if !s.Subject.ID.IsZero() && !yield(s.Subject) {
+		return
+	}
+	for _, b := range s.sandboxes {
+		if !yield(b.Key) {
+			return
+		}
+	}
+	for _, w := range s.workspaces {
+		if !yield(w.Key) {
+			return
+		}
+	}
+	for _, a := range s.led {
+		for i := range a.Subjects {
+			if !yield(a.Subjects[i].Key) {
+				return
+			}
+		}
+	}
+	if s.session != nil {
+		yield(s.session.Key)
 	}
 }
 
