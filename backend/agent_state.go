@@ -56,6 +56,21 @@ type AgentState struct {
 	Timeouts []AgentTimeout `json:"timeouts,omitempty"`
 }
 
+// KeepsNothing reports whether no file outlives the sandbox of a saved session but in mounts: its snapshot is noop.
+func (x *AgentState) KeepsNothing() bool { return x != nil && x.Snapshot.String() == "noop" }
+
+// LostBefore says what became of the files of the sandbox before, where another one has its name now. A nil state is of a framework
+// that takes no snapshots.
+func (x *AgentState) LostBefore() Safe {
+	switch {
+	case x.KeepsNothing():
+		return Text("the files of the one before are lost, except in mounts: its snapshot, noop, keeps nothing")
+	case x != nil && !x.Snapshot.IsEmpty():
+		return Textf("the files of the one before are lost, except in mounts and in its last snapshot, which is %s", x.Snapshot)
+	}
+	return Text("the files of the one before are not in it, except in mounts")
+}
+
 // AgentVariable is an environment variable of a saved session.
 type AgentVariable struct {
 	Name   Safe `json:"name"`

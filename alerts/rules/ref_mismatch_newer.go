@@ -56,7 +56,7 @@ func newerVerdict(env *alerts.Env, x *backend.Ref, b *backend.Sandbox, made, sav
 		Detail: backend.Textf("%s was made at %s, its reference was written at %s", b.Name, env.Clock(made), env.Clock(saved)),
 		Evidence: []alerts.Evidence{
 			{Text: backend.Textf("the reference of %s to sandbox %s was written at %s", x.Key.Safe(), x.Sandbox.Safe(), env.Clock(saved)), Source: x.Key.Source, At: env.Display(env.ReadAt(&x.Meta))},
-			{Text: backend.Textf("sandbox %s was made at %s: the files of the one before are not in it, except in mounts", b.Name, env.Clock(made)), Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))},
+			{Text: backend.Textf("sandbox %s was made at %s: %s", b.Name, env.Clock(made), x.Agent.LostBefore()), Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))},
 		},
 	}
 }

@@ -37,6 +37,9 @@ func (p *Page) values(s *subjectView) []KnobValue {
 		if provider != "" && provider != "cloudflare-sandbox" && slices.Contains(sandboxKnobs[:], k.Name.String()) && !declares(s, k.Name.String()) {
 			continue
 		}
+		if k.Name.String() == "schemaVersion" && s.ofAgentSDK() {
+			continue // of a framework; the state of an agent SDK has none
+		}
 		if k.Name.String() == "tmpdirRoot" && strings.HasPrefix(provider, "cloudflare") {
 			continue // a directory of a host of its own, which such a workspace has not
 		}
@@ -78,7 +81,11 @@ func (s *subjectView) current(knob string) backend.Safe {
 func (s *subjectView) currentPause() backend.Safe {
 	var seen []backend.Safe
 	for _, b := range s.sandboxes {
-		if x := s.State.StateOn(b); x != nil {
+		x := s.State.StateOn(b)
+		if x == nil {
+			x = s.State.StateNaming(b) // of the sandbox before this one
+		}
+		if x != nil {
 			if on, ok := x.Agent.PauseOnExit.Get(); ok {
 				seen = distinct(seen, backend.Clean(strconv.FormatBool(on), 10))
 			}

@@ -145,6 +145,8 @@ func affirmed(a *alerts.Alert) []string {
 			return []string{"schema"}
 		case n&alerts.NamesStrict != 0:
 			return []string{"strict"}
+		case strings.Contains(a.Cause.String(), "it is another sandbox"):
+			return []string{"newer"}
 		}
 		return []string{"disagree"}
 	case "intermittent-failure":

@@ -15,6 +15,9 @@ import (
 // sessions of it run the same release.
 func diagnoseReferenceMismatch(s *subjectView) Diagnosis {
 	w := s.widen()
+	if s.ofAgentSDK() {
+		return s.diagnoseSavedState()
+	}
 	d := Diagnosis{Checks: s.answers(
 		s.byErrors(question{"schema", "Does the reference carry a schema version that this release cannot read?", "lastError of the workspace while its session runs"}, alerts.NamesSchema),
 		w.direction(),

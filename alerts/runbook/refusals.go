@@ -120,7 +120,7 @@ func (s *subjectView) refuse(d *Diagnosis) {
 				d.Do[i] = backend.Textf("%s. Not yet: %s.", sentence(line), why)
 			}
 		}
-		if slices.Contains(r.verbs, "reset") && d.NoReset.IsEmpty() {
+		if slices.Contains(r.verbs, "reset") && d.NoReset.IsEmpty() && !s.ofAgentSDK() { // whose sessions have no reset
 			d.NoReset = why
 		}
 		if slices.Contains(r.verbs, "destroy") && d.NoDestroy.IsEmpty() {

@@ -112,7 +112,7 @@ func (s *subjectView) unversioned() Check {
 // newer asks for a container that was created after the reference of its session was saved: it is another sandbox than the
 // one that the reference was written for.
 func (s *subjectView) newer() Check {
-	q := question{"newer", "Is the container newer than its reference?", "a source of persisted refs that gives the time of saving, and a container source"}
+	q := question{"newer", "Is the sandbox newer than its reference?", "a source of persisted refs that gives the time of saving, and a container source"}
 	var seen *backend.Sandbox
 	var saved time.Time
 	by := map[backend.ID][]*backend.Sandbox{} // by session, and by their own id and name

@@ -101,6 +101,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		s = room(a, c) + leftovers(c)
 	case a.Rule == "ref-mismatch" && (backend.NoContainer(a.Cause.String()) || strings.Contains(a.Cause.String(), "names a sandbox that")):
 		s = "%s cannot be opened again; files in their sandbox are lost"
+	case a.Rule == "ref-mismatch" && strings.Contains(a.Cause.String(), "it is another sandbox"):
+		s = anotherSandbox(a, c)
 	case a.Rule == "sandbox-oom" && strings.HasPrefix(a.Cause.String(), "near "):
 		s = "none yet; at its limit a command in it is killed"
 	case a.Rule == "sandbox-oom" && down(a, c):
@@ -120,7 +122,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		}
 		s = strings.ReplaceAll(s, "%s", what) + uncounted
 		if a.SubjectCount == 1 && uncounted == "" {
-			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " get no sandbox", " gets no sandbox", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its", "with their files", "with its files").Replace(s)
+			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " get no sandbox", " gets no sandbox", " lead to", " leads to", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its", "with their files", "with its files").Replace(s)
 		}
 	}
 	if a.Rule == "eviction-storm" {

@@ -270,3 +270,32 @@ func TestASandboxThatSleepsCostsNothingByItself(t *testing.T) {
 		}
 	}
 }
+
+// What an alert about a sandbox that was made anew says of files goes by the snapshots of its sessions.
+func TestImpactOfAnotherSandbox(t *testing.T) {
+	ref := func(id, snapshot string) *backend.Ref {
+		r := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "st", Parent: backend.MustID(id), ID: backend.MustID("coder")}}}
+		if snapshot != "" {
+			r.Agent = &backend.AgentState{Snapshot: backend.Clean(snapshot, 20)}
+		}
+		return r
+	}
+	for _, x := range []struct {
+		refs []*backend.Ref
+		want string
+	}{
+		{[]*backend.Ref{ref("a", "noop")}, "1 reference leads to a new sandbox: files of the one before are lost, except in mounts"},
+		{[]*backend.Ref{ref("a", "remote")}, "1 reference leads to a new sandbox: files of the one before are lost, except in mounts and in the last snapshot"},
+		{[]*backend.Ref{ref("a", "remote"), ref("b", "noop")}, "2 references lead to a new sandbox: files of the one before are lost, except in mounts and in the last snapshot where one was taken"},
+		{[]*backend.Ref{ref("a", "")}, "1 reference leads to a new sandbox: files of the one before are not in it, except in mounts"},
+	} {
+		a := &alerts.Alert{Rule: "ref-mismatch", Source: "hx", State: alerts.StateFiring, SubjectCount: len(x.refs),
+			Cause: backend.Text("the sandbox of a running session was made after its stored reference was written: it is another sandbox")}
+		for _, r := range x.refs {
+			a.Subjects = append(a.Subjects, alerts.Subject{Key: r.Key, State: alerts.StateFiring})
+		}
+		if got := impact(a, views.NewSnapshot(noon, &fleet.State{Refs: fleet.NewTable(x.refs...)}, &alerts.Board{Alerts: []*alerts.Alert{a}})); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+}
