@@ -62,7 +62,7 @@ func (s *subjectView) adviseAnother(d *Diagnosis) {
 	} else {
 		d.do("Restore the last snapshot (%s) if the agent did not. Tell the owner: what came after it is lost, except in mounts.", kept)
 	}
-	d.do("Find out who made it. The agent's SDK makes one of the same name, without its ports, when a resume finds none; else somebody made one of this name.")
+	d.do("Find out who made it. The agent's SDK makes one of the same name, without its ports, when a resume finds none; else a person or a job did.")
 	d.dont("Don't end the new one to get the files back. They are not behind it.")
 	d.dont("Don't delete the saved state: the agent finds its sandbox by it.")
 }
