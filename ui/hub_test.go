@@ -15,7 +15,7 @@ func TestHubScreens(t *testing.T) {
 		t.Run(name+"-one", func(t *testing.T) { shot(t, hubFeed, look{w: 80, h: 24}, n, keyEnter) })
 	}
 	t.Run("executions-of-a-sandbox", func(t *testing.T) { shot(t, hubFeed, look{w: 80, h: 24}, "0", "/", "coder-session queued", keyEnter) })
-	t.Run("sandbox", func(t *testing.T) { shot(t, hubFeed, look{w: 120, h: 40}, "3", keyEnter, "G") })
+	t.Run("sandbox", func(t *testing.T) { shot(t, hubFeed, look{w: 120, h: 40}, "3", "j", keyEnter, "G") })
 }
 
 // hubFeed is a cloud in which a session has no driver and the commands of its sandbox wait.

@@ -2,8 +2,6 @@
 // row, which made the binary larger by more than a megabyte.
 package stable
 
-import "slices"
-
 // Sort puts list in ascending order as compare has it, which returns below 0, 0 or above 0 as a comes before, with or
 // after b. Rows that compare alike keep their order. It calls compare about n log n times and, unless the list is in order
 // already, needs memory for a second list.
@@ -20,24 +18,46 @@ func Sort[L ~[]E, E any](list L, compare func(a, b E) int) {
 }
 
 // Order returns the places of n rows in ascending order, those that compare alike in the order in which they are; nil when
-// all are in order already.
+// all are in order already. Lists that follow each other, each in order, cost one comparison a row and one more for every doubling
+// of their number.
 func Order(n int, compare func(a, b int) int) []int32 {
-	first := 1
-	for first < n && compare(first-1, first) <= 0 {
-		first++
-	}
-	if first >= n {
+	ends := runs(n, compare)
+	if len(ends) <= 1 {
 		return nil
 	}
-	order := make([]int32, n)
+	order, other := make([]int32, n), make([]int32, n)
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		if c := compare(int(a), int(b)); c != 0 {
-			return c
+	for len(ends) > 1 {
+		from, merged := 0, ends[:0]
+		for i := 0; i < len(ends); i += 2 {
+			middle, to := ends[i], ends[min(i+1, len(ends)-1)]
+			merge(other[from:to], order[from:middle], order[middle:to], compare)
+			from, merged = int(to), append(merged, to)
 		}
-		return int(a - b)
-	})
+		order, other, ends = other, order, merged
+	}
 	return order
+}
+
+// runs are the ends of the parts of n rows that are in order already.
+func runs(n int, compare func(a, b int) int) (ends []int32) {
+	for i := 1; i < n; i++ {
+		if compare(i-1, i) > 0 {
+			ends = append(ends, int32(i))
+		}
+	}
+	return append(ends, int32(n))
+}
+
+// merge puts two lists that are in order into one; of rows that compare alike, those of a come first.
+func merge(to, a, b []int32, compare func(a, b int) int) {
+	for i := range to {
+		if len(b) == 0 || len(a) > 0 && compare(int(a[0]), int(b[0])) <= 0 {
+			to[i], a = a[0], a[1:]
+		} else {
+			to[i], b = b[0], b[1:]
+		}
+	}
 }

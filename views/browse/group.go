@@ -172,7 +172,7 @@ func (l *List[R]) sortRows() {
 		if l.pins() {
 			inner = l.onTop(inner, l.reverse)
 		}
-		l.table.SetOrder(inner, l.reverse)
+		l.table.SetOrder(inner, l.reverse, l.turned())
 		return
 	}
 	l.table.SetOrder(func(row R) kit.Order {
@@ -189,7 +189,7 @@ func (l *List[R]) sortRows() {
 			num = 1
 		}
 		return o.Within(num, group, l.reverse)
-	}, false)
+	}, false, l.turned())
 }
 
 // counted counts the groups of the rows that match.

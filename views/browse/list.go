@@ -12,6 +12,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 	"sandglass/views"
 	"sandglass/views/filter"
 	"sandglass/views/keys"
@@ -104,7 +105,7 @@ func New[R any](cfg Config[R]) *List[R] {
 		l.reverse = cfg.Set.Columns[l.sort].Descending
 	}
 	l.cur = cfg.Set.NewCursor(views.NewSnapshot(time.Time{}, nil, nil))
-	l.table = kit.NewTable(kit.Rules[backend.Key, R]{Key: cfg.Set.Key, Compare: backend.Key.Compare, Order: l.order(), Reverse: l.reverse})
+	l.table = kit.NewTable(kit.Rules[backend.Key, R]{Key: cfg.Set.Key, Compare: cfg.Set.Compare, Order: l.order(), Reverse: l.reverse})
 	return l
 }
 
@@ -144,7 +145,11 @@ func (l *List[R]) Cursor(f *views.Frame) backend.Key {
 }
 
 // Marked are the keys of the marked rows, in order, and of those that the filter hides.
-func (l *List[R]) Marked() (shown, hidden []backend.Key) { return l.table.MarkedKeys() }
+func (l *List[R]) Marked() (shown, hidden []backend.Key) {
+	shown, hidden = l.table.MarkedKeys()
+	stable.Sort(hidden, backend.Key.Compare)
+	return shown, hidden
+}
 
 // Selected is the row under the cursor.
 func (l *List[R]) Selected() (R, bool) {
@@ -153,18 +158,15 @@ func (l *List[R]) Selected() (R, bool) {
 }
 
 func (l *List[R]) order() func(R) kit.Order {
-	switch {
-	case l.sort >= 0:
-		order := l.cfg.Set.Columns[l.sort].Sort
-		return func(row R) kit.Order { return kit.Order(order(row, l.cur.Snapshot())) }
-	case l.reverse: // the natural order, turned round
-		return func(row R) kit.Order {
-			k := l.cfg.Set.Key(row)
-			return kit.Order{Text: k.Source + "/" + k.Path().Raw()}
-		}
+	if l.sort < 0 {
+		return nil
 	}
-	return nil
+	order := l.cfg.Set.Columns[l.sort].Sort
+	return func(row R) kit.Order { return kit.Order(order(row, l.cur.Snapshot())) }
 }
+
+// turned reports whether the natural order is turned round.
+func (l *List[R]) turned() bool { return l.sort < 0 && l.reverse }
 
 func (l *List[R]) match() func(R) bool {
 	if l.filter.IsZero() {
@@ -199,11 +201,8 @@ func (l *List[R]) sync(f *views.Frame) {
 		rows := arranged(&l.steady, l.cfg.Set.All(f.Snapshot), l.cfg.Set.Key, f.Now)
 		l.table.Replace(len(rows), slices.Values(rows))
 	} else if !l.filled || !complete {
-		n := 0
-		for range l.cfg.Set.All(f.Snapshot) {
-			n++
-		}
-		l.table.Replace(n, l.cfg.Set.All(f.Snapshot))
+		rows := l.cfg.Set.Natural(f.Snapshot)
+		l.table.Replace(len(rows), slices.Values(rows))
 	} else {
 		l.table.Apply(changes)
 	}

@@ -2,8 +2,6 @@ package kit
 
 import (
 	"slices"
-
-	"sandglass/internal/stable"
 )
 
 // Cursor returns the row under the cursor; ok is false when the cursor is on nothing.
@@ -125,7 +123,7 @@ func (t *Table[K, R]) ClearMarks() bool {
 	return had
 }
 
-// MarkedKeys returns the keys of the marked rows that are shown, in order, and of those that are not.
+// MarkedKeys returns the keys of the marked rows that are shown, in order, and of those that are not, in any order.
 func (t *Table[K, R]) MarkedKeys() (shown, hidden []K) {
 	if len(t.marks) == 0 {
 		return nil, nil
@@ -143,7 +141,6 @@ func (t *Table[K, R]) MarkedKeys() (shown, hidden []K) {
 			hidden = append(hidden, k)
 		}
 	}
-	stable.Sort(hidden, t.rules.Compare)
 	return shown, hidden
 }
 

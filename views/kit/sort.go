@@ -11,7 +11,7 @@ import (
 func (t *Table[K, R]) sortAll() {
 	t.restoreNaturalOrder()
 	ranks := slices.Grow(t.ranks[0][:0], len(t.all))
-	told := len(t.later) == 0 // the numbers tell all, so that equals are in order
+	told := len(t.later) == 0 && !t.moved // the numbers tell all, so that equals are in order
 	for i, it := range t.all {
 		t.rankRow(it)
 		ranks = append(ranks, rank{it.hi, it.lo, i})
@@ -37,7 +37,8 @@ func (t *Table[K, R]) sortAll() {
 	t.ranks = [2][]rank{ranks, other}
 }
 
-// restoreNaturalOrder puts all rows into the order of the last complete list; those that came later follow.
+// restoreNaturalOrder puts all rows into the order of the last complete list, turned round where the rules say so; those that came
+// later follow it.
 func (t *Table[K, R]) restoreNaturalOrder() {
 	t.all = t.all[:0]
 	for i := range t.store {
@@ -47,6 +48,9 @@ func (t *Table[K, R]) restoreNaturalOrder() {
 	}
 	t.later = slices.DeleteFunc(t.later, func(it *item[K, R]) bool { return it.gone })
 	t.all = append(t.all, t.later...)
+	if t.rules.Turned {
+		slices.Reverse(t.all)
+	}
 }
 
 // radixSort sorts ranks by lo and then by hi, a byte at a time from the lowest, which keeps the order of equals. Bytes that

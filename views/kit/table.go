@@ -17,13 +17,15 @@ type Order struct {
 	Unknown bool
 }
 
-// Rules are how a Table treats its rows. Compare is the natural order of keys, which decides between equals.
+// Rules are how a Table treats its rows. Compare is the natural order of rows, which decides between equals; no two rows are
+// equal in it.
 type Rules[K comparable, R any] struct {
 	Key     func(R) K
-	Compare func(a, b K) int
+	Compare func(a, b R) int
 	Order   func(R) Order // by the column in force; nil: natural order
 	Match   func(R) bool  // nil: all
 	Reverse bool
+	Turned  bool // the natural order is turned round
 }
 
 // Table keeps rows in order and what the cursor and the marks are on. Cursor and marks are kept by key: a row that
@@ -33,6 +35,7 @@ type Table[K comparable, R any] struct {
 	items index[K, R]
 	store []item[K, R]  // the rows of the last complete list in their natural order, those that are gone since included
 	later []*item[K, R] // rows that came after it
+	moved bool          // some row of store has another place in the natural order than in store
 	all   []*item[K, R] // every row, in order
 	shown []*item[K, R] // those of them that match
 	// seen is how many rows of all the filter in force has been asked about; the rest follows with Step.
@@ -55,7 +58,7 @@ type item[K comparable, R any] struct {
 	hi, lo uint64 // the order as numbers
 	text   string
 	next   *item[K, R] // of index
-	seq    int32       // position in the natural order, -1 when it came later
+	seq    int32       // position in the natural order, -1 when it came or changed its place later
 	shown  bool
 	moved  bool
 	gone   bool
@@ -91,9 +94,9 @@ func (t *Table[K, R]) Pending() bool { return t.seen < len(t.all) }
 // slice is how many rows a filter is asked about at once: a few milliseconds' worth, so that keys are answered between.
 const slice = 10_000
 
-// SetOrder changes what rows are sorted by.
-func (t *Table[K, R]) SetOrder(order func(R) Order, reverse bool) {
-	t.rules.Order, t.rules.Reverse = order, reverse
+// SetOrder changes what rows are sorted by; turned turns the order of equals round too.
+func (t *Table[K, R]) SetOrder(order func(R) Order, reverse, turned bool) {
+	t.rules.Order, t.rules.Reverse, t.rules.Turned = order, reverse, turned
 	t.sortAll()
 	t.listMatching()
 	t.placeCursor()
@@ -129,7 +132,7 @@ func (t *Table[K, R]) step(n int) {
 // Replace takes a new complete list of rows, in their natural order.
 func (t *Table[K, R]) Replace(n int, rows func(yield func(R) bool)) {
 	t.items = newIndex(t.rules.Key, n)
-	t.store, t.later = make([]item[K, R], 0, n), nil // one allocation for all
+	t.store, t.later, t.moved = make([]item[K, R], 0, n), nil, false // one allocation for all
 	rows(func(r R) bool {
 		t.store = append(t.store, item[K, R]{row: r, seq: int32(len(t.store))})
 		return true
@@ -160,10 +163,10 @@ func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 	var fresh []*item[K, R]
 	var none R
 	dirty := false
-	look := func(it *item[K, R]) {
+	look := func(it *item[K, R], renamed bool) {
 		moved, changed := t.reevaluate(it)
 		dirty = dirty || changed
-		if moved && !it.moved {
+		if (moved || renamed) && !it.moved {
 			it.moved = true
 			fresh = append(fresh, it)
 		}
@@ -184,8 +187,11 @@ func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 			delete(t.marks, c.Key)
 			it.gone, it.row, dirty = true, none, true
 		default:
-			it.row = c.Row
-			look(it)
+			renamed := t.rules.Compare(it.row, c.Row) != 0
+			if it.row = c.Row; renamed {
+				it.seq, t.moved = -1, true
+			}
+			look(it, renamed)
 		}
 	}
 	for range min(rechecked, len(t.all)) {
@@ -193,7 +199,7 @@ func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 			t.recheck = 0
 		}
 		if it := t.all[t.recheck]; !it.gone {
-			look(it)
+			look(it, false)
 		}
 	}
 	if len(fresh) > 0 || dirty {
@@ -297,8 +303,11 @@ func (t *Table[K, R]) compare(a, b *item[K, R]) int {
 		}
 		return c
 	}
+	if t.rules.Turned {
+		a, b = b, a
+	}
 	if a.seq >= 0 && b.seq >= 0 {
 		return int(a.seq - b.seq)
 	}
-	return t.rules.Compare(t.rules.Key(a.row), t.rules.Key(b.row))
+	return t.rules.Compare(a.row, b.row)
 }

@@ -23,7 +23,7 @@ func TestATableKeepsLittleOfEachRow(t *testing.T) {
 	}
 	before := heap()
 	table := NewTable(Rules[key, *key]{Key: func(k *key) key { return *k }, Order: func(k *key) Order { return Order{Text: k.id} },
-		Compare: func(a, b key) int { return 0 }})
+		Compare: func(a, b *key) int { return 0 }})
 	table.Replace(n, func(yield func(*key) bool) {
 		for _, r := range rows {
 			if !yield(r) {

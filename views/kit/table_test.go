@@ -16,7 +16,7 @@ type thing struct {
 }
 
 func rulesByRank(reverse bool) Rules[string, thing] {
-	return Rules[string, thing]{Key: func(x thing) string { return x.id }, Compare: strings.Compare, Reverse: reverse,
+	return Rules[string, thing]{Key: func(x thing) string { return x.id }, Compare: func(a, b thing) int { return strings.Compare(a.id, b.id) }, Reverse: reverse,
 		Order: func(x thing) Order { return Order{Num: float64(x.rank), Text: x.name, Unknown: x.rank < 0} }}
 }
 
@@ -137,7 +137,7 @@ func TestIncrementalEqualsFull(t *testing.T) {
 				tab.SetMatch(rules.Match)
 			case 4:
 				rules.Reverse = !rules.Reverse
-				tab.SetOrder(rules.Order, rules.Reverse)
+				tab.SetOrder(rules.Order, rules.Reverse, false)
 			case 0:
 				tab.Move(rng.IntN(7) - 3)
 			case 1:
@@ -241,7 +241,7 @@ func BenchmarkTable(b *testing.B) {
 	})
 	b.Run("sort", func(b *testing.B) {
 		for i := range b.N {
-			tab.SetOrder(rulesByRank(false).Order, i%2 == 0)
+			tab.SetOrder(rulesByRank(false).Order, i%2 == 0, false)
 		}
 	})
 	b.Run("filter", func(b *testing.B) {

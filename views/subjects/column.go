@@ -8,6 +8,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/theme"
@@ -127,6 +128,8 @@ type Set[R any] struct {
 	// Of walks rows that need more than a State and Board: the past (Snapshot.Events), an order; nil: Rows does.
 	Of  func(*views.Snapshot) iter.Seq[R]
 	Key func(R) backend.Key
+	// ByName compares rows by what people call them, whatever their source: the natural order of a table. nil: that of Rows.
+	ByName func(a, b R) int
 	// Text is what a filter's bare word is searched in.
 	Text func(R) string
 	// Named is searched too: names that only a State has. nil: none.
@@ -159,6 +162,32 @@ func (s *Set[R]) All(c *views.Snapshot) iter.Seq[R] {
 		return s.Of(c)
 	}
 	return s.Rows(c.State, c.Board)
+}
+
+// Compare is the order of rows by name and, where names are equal or there is no such order, by key.
+func (s *Set[R]) Compare(a, b R) int {
+	if s.ByName != nil {
+		if c := s.ByName(a, b); c != 0 {
+			return c
+		}
+	}
+	return s.Key(a).Compare(s.Key(b))
+}
+
+// Natural lists the rows of a moment in the order in which a table shows equals: by name, or as All does.
+func (s *Set[R]) Natural(c *views.Snapshot) []R {
+	n := 0
+	for range s.All(c) {
+		n++
+	}
+	rows := make([]R, 0, n)
+	for r := range s.All(c) {
+		rows = append(rows, r)
+	}
+	if s.ByName != nil {
+		stable.Sort(rows, s.Compare)
+	}
+	return rows
 }
 
 // Cursor adapts one row after another to filter.Row without allocating.

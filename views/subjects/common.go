@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -55,6 +56,14 @@ func worstAlert[R any](help string, worst func(R, *views.Snapshot) *alerts.Alert
 			}
 			return SortKey{Num: float64(a.Severity.Rank()), Text: a.Rule}
 		}}
+}
+
+// comparePaths compares subjects that people call by their ids, whatever their source.
+func comparePaths(a, b backend.Key) int {
+	if c := strings.Compare(a.Parent.Raw(), b.Parent.Raw()); c != 0 {
+		return c
+	}
+	return strings.Compare(a.ID.Raw(), b.ID.Raw())
 }
 
 // text columns show one Safe text of the row.

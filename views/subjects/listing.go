@@ -84,7 +84,7 @@ func (s *Set[R]) sorted(ctx *views.Snapshot, column int, descending bool) []R {
 	}
 	var all []keyed
 	cur := s.NewCursor(ctx)
-	for r := range s.All(ctx) {
+	for _, r := range s.Natural(ctx) {
 		cur.Row = r
 		all = append(all, keyed{cur.SortKey(column), r})
 	}

@@ -21,6 +21,9 @@ func Sandboxes() *Set[*backend.Sandbox] {
 		Kind: "sandboxes",
 		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Sandboxes.All() },
 		Key:  func(b row) backend.Key { return b.Key },
+		ByName: func(a, b row) int {
+			return kit.CompareNames(sandboxName(a).String(), sandboxName(b).String())
+		},
 		Text: func(b row) string {
 			return b.Name.String() + " " + b.Key.Safe().String() + " " + b.Reported.String() + " " + b.Image.String() + " " +
 				b.Session.Safe().String() + " " + b.Workspace.Safe().String() + " " + b.Key.Source

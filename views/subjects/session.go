@@ -17,9 +17,10 @@ import (
 func Sessions() *Set[*backend.Session] {
 	type row = *backend.Session
 	return &Set[row]{
-		Kind: "sessions",
-		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Sessions.All() },
-		Key:  func(s row) backend.Key { return s.Key },
+		Kind:   "sessions",
+		Rows:   func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Sessions.All() },
+		Key:    func(s row) backend.Key { return s.Key },
+		ByName: func(a, b row) int { return comparePaths(a.Key, b.Key) },
 		Text: func(s row) string {
 			return s.Key.Safe().String() + " " + s.Status.String() + " " + s.Tenant.String() + " " + sessionProblem(s).String() + " " +
 				hubOf(s).Label.String() + " " + s.Key.Source

@@ -19,9 +19,10 @@ import (
 func Tmpdirs() *Set[*backend.Tmpdir] {
 	type row = *backend.Tmpdir
 	return &Set[row]{
-		Kind: "tmpdirs",
-		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Tmpdirs.All() },
-		Key:  func(t row) backend.Key { return t.Key },
+		Kind:   "tmpdirs",
+		Rows:   func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Tmpdirs.All() },
+		Key:    func(t row) backend.Key { return t.Key },
+		ByName: func(a, b row) int { return kit.CompareNames(a.Path.String(), b.Path.String()) },
 		Text: func(t row) string {
 			return t.Path.String() + " " + t.Owner.String() + " " + t.Key.Parent.Safe().String() + " " + t.Key.Source
 		},

@@ -19,9 +19,10 @@ func Work() *Set[backend.Worker] { return workSet("work", backend.WorkKinds()...
 // workSet is what lists of work show.
 func workSet(list string, kinds ...backend.Kind) *Set[backend.Worker] {
 	return &Set[backend.Worker]{
-		Kind: list,
-		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[backend.Worker] { return workOf(s, kinds) },
-		Key:  func(r backend.Worker) backend.Key { return r.EntityMeta().Key },
+		Kind:   list,
+		Rows:   func(s *fleet.State, _ *alerts.Board) iter.Seq[backend.Worker] { return workOf(s, kinds) },
+		Key:    func(r backend.Worker) backend.Key { return r.EntityMeta().Key },
+		ByName: func(a, b backend.Worker) int { return comparePaths(a.EntityMeta().Key, b.EntityMeta().Key) },
 		Text: func(r backend.Worker) string {
 			w, k := r.AsWork(), r.EntityMeta().Key
 			return k.Safe().String() + " " + string(k.Kind) + " " + w.Reported.String() + " " + w.Command.String() + " " + w.Error.String() + " " +

@@ -18,9 +18,10 @@ import (
 func Workspaces() *Set[*backend.Workspace] {
 	type row = *backend.Workspace
 	return &Set[row]{
-		Kind: "workspaces",
-		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Workspaces.All() },
-		Key:  func(w row) backend.Key { return w.Key },
+		Kind:   "workspaces",
+		Rows:   func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Workspaces.All() },
+		Key:    func(w row) backend.Key { return w.Key },
+		ByName: func(a, b row) int { return comparePaths(a.Key, b.Key) },
 		Text: func(w row) string {
 			return w.Key.Safe().String() + " " + w.Reported.String() + " " + w.LastError.String() + " " +
 				w.Provider.String() + " " + w.Key.Source
