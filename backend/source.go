@@ -76,7 +76,7 @@ type Claimer interface {
 	Claims(Claims)
 }
 
-// Closer is a source that holds connections or processes.
+// Closer is a source that holds connections or processes. Close is called once, and never while Poll runs.
 type Closer interface {
 	Close() error
 }

@@ -26,9 +26,10 @@ type poller struct {
 	told atomic.Bool   // log lines or references told something since the newest poll began
 
 	mu       sync.Mutex
-	failures int       // polls that failed since the last one that did not
-	next     time.Time // when the next poll is due
-	ended    time.Time // when the newest poll that did not fail ended
+	failures int           // polls that failed since the last one that did not
+	next     time.Time     // when the next poll is due
+	ended    time.Time     // when the newest poll that did not fail ended
+	reading  chan struct{} // closed when the newest poll has returned, nil before the first
 	closed   sync.Once
 }
 
@@ -126,7 +127,12 @@ func (p *poller) poll(ctx context.Context, submit func(backend.Answer), live boo
 	start := p.opt.instant()
 	p.told.Store(false)
 	done := make(chan result, 1)
+	reading := make(chan struct{})
+	p.mu.Lock()
+	p.reading = reading
+	p.mu.Unlock()
 	p.opt.Spawn.Go("read "+p.src.ID(), func() {
+		defer close(reading)
 		read := p.src.Poll
 		if x, ok := p.src.(backend.Progressive); ok && live {
 			read = func(ctx context.Context) (backend.Reading, error) {
@@ -211,10 +217,27 @@ func (p *poller) signed(r backend.Reading) *backend.Reading {
 	return &r
 }
 
+// close closes the source, at once or as soon as a poll that was given up on returns: a source is never closed under its poll.
 func (p *poller) close() {
+	c, ok := p.src.(backend.Closer)
+	if !ok {
+		return
+	}
 	p.closed.Do(func() {
-		if c, ok := p.src.(backend.Closer); ok {
-			_ = c.Close()
+		p.mu.Lock()
+		reading := p.reading
+		p.mu.Unlock()
+		if reading != nil {
+			select {
+			case <-reading:
+			default:
+				p.opt.Spawn.Go("close "+p.src.ID(), func() {
+					<-reading
+					_ = c.Close()
+				})
+				return
+			}
 		}
+		_ = c.Close()
 	})
 }
