@@ -25,12 +25,16 @@ type Report struct {
 	Text  Safe `json:"text"`
 	// Command is what could not begin, or what ran; empty: the line does not name it. GoodAt is the time of the newest line
 	// before it that shows a command which ran in the same session, zero: none was read. Changed is a command between the two that
-	// removed, moved or replaced the working directory, at ChangedAt.
+	// removed, moved or replaced the working directory, at ChangedAt. ChangedBy is the agent that ran it, empty where its line names
+	// none, with its exit code: 0 where that is not told too. Agents are those whose lines of the session were read, by name.
 	Command   Safe      `json:"command,omitzero"`
 	FileCall  bool      `json:"file_call,omitempty"` // of what could not begin: it was no command, but a call for a file
 	GoodAt    time.Time `json:"good_at,omitzero"`
 	Changed   Safe      `json:"changed,omitzero"`
 	ChangedAt time.Time `json:"changed_at,omitzero"`
+	ChangedBy Safe      `json:"changed_by,omitzero"`
+	Exit      int       `json:"changed_exit,omitempty"`
+	Agents    Safe      `json:"agents,omitzero"`
 	// Where is the file of the line; empty: it came from a program or a container.
 	Where Safe `json:"where,omitzero"`
 }

@@ -83,8 +83,10 @@ func TestASharedSandbox(t *testing.T) {
 	began := time.Now()
 	w := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "shared-sandbox", Start: began.Add(-2 * time.Minute),
 		Clock: func() time.Duration { return time.Since(began) + 2*time.Minute }}, func(config string) string { return config })
-	out := w.run(2, `(?s)contradiction on cloudflare, firing.*before it, at \S+, the agent ran: rm -rf /workspace`, "check")
+	out := w.run(2, `(?s)contradiction on cloudflare, firing.*since the agent coder changed its working directory.*before it, at \S+, the agent coder ran, with exit code 128: rm -rf /workspace.*commands in it are run by coder and planner`, "check")
 	if n := strings.Count(out, "contradiction on cloudflare"); n != 1 {
 		t.Errorf("%d alerts about one sandbox:\n%s", n, out)
 	}
+	id := regexp.MustCompile(`(?m)^  sandbox (\S+)$`).FindStringSubmatch(out)[1]
+	w.run(0, `(?s)Did an agent change its working directory\?\s+- at \S+ the agent coder ran, with exit code 128: rm -rf.*then +Keep the agent coder from running it.*Give coder and planner a sandbox each`, "why", id)
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -25,6 +26,9 @@ type agentOnset struct {
 	Good      time.Time    `json:"good,omitzero"`    // the newest command that ran before it
 	Changed   backend.Safe `json:"changed,omitzero"` // what removed, moved or linked the working directory in between, ChangedAt
 	ChangedAt time.Time    `json:"changed_at,omitzero"`
+	ChangedBy backend.Safe `json:"changed_by,omitzero"` // the agent that ran it, with its exit code
+	Exit      int          `json:"changed_exit,omitzero"`
+	Agents    backend.Safe `json:"agents,omitzero"`  // that run commands in it, as the newest of its lines tells
 	Source    string       `json:"source,omitempty"` // of the newest of these
 	Command   time.Time    `json:"command,omitzero"` // the newest line about a command, and the newest about a call for a file; zero: none
 	File      time.Time    `json:"file,omitzero"`
@@ -39,7 +43,10 @@ func (a *agentOnset) join(x *backend.Report) {
 		a.Good = x.GoodAt
 	}
 	if !x.Changed.IsEmpty() && x.ChangedAt.After(a.ChangedAt) {
-		a.Changed, a.ChangedAt = x.Changed, x.ChangedAt
+		a.Changed, a.ChangedAt, a.ChangedBy, a.Exit = x.Changed, x.ChangedAt, x.ChangedBy, x.Exit
+	}
+	if !x.Agents.IsEmpty() {
+		a.Agents = x.Agents
 	}
 	a.Source = x.Source
 	newest := &a.Command
@@ -188,7 +195,11 @@ func (n *contradictionNote) named(env *alerts.Env, b *backend.Sandbox, gone time
 	}
 	if !x.Changed.IsEmpty() && !(plain.Outcome == backend.OutcomeOK && plain.At.After(x.ChangedAt)) { // a probe found it there since
 		f.Kind = backend.FailWorkDirMissing
-		f.What = backend.Textf("%s since its working directory was changed: %s", none, backend.Clean(x.Changed.String(), 120))
+		by := backend.Text("its working directory was changed")
+		if !x.ChangedBy.IsEmpty() {
+			by = backend.Textf("the agent %s changed its working directory", x.ChangedBy)
+		}
+		f.What = backend.Textf("%s since %s: %s", none, by, backend.Clean(x.Changed.String(), 120))
 	}
 }
 
@@ -259,7 +270,10 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(began.Good))), Source: began.Source, At: began.Good})
 	}
 	if !began.Changed.IsEmpty() {
-		out = append(out, alerts.Evidence{Text: backend.Textf("log: before it, at %s, the agent ran: %s", env.Clock(env.Ours(began.ChangedAt)), backend.Clean(began.Changed.String(), 160)), Source: began.Source, At: began.ChangedAt})
+		out = append(out, alerts.Evidence{Text: alerts.RootChange(env.Clock(env.Ours(began.ChangedAt)), began.ChangedBy, backend.Clean(began.Changed.String(), 160), began.Exit), Source: began.Source, At: began.ChangedAt})
+	}
+	if strings.Contains(began.Agents.String(), ", ") {
+		out = append(out, alerts.Evidence{Text: alerts.SharedBy(began.Agents), Source: began.Source, At: newest.At})
 	}
 	return out
 }

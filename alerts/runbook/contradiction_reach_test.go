@@ -215,3 +215,22 @@ func TestAProbeFromBeforeTheFaultRulesNothingOut(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoRemovedTheDirectoryIsKeptFromIt: after a probe too the page tells which agent's command did it, and who else loses by that.
+func TestWhoRemovedTheDirectoryIsKeptFromIt(t *testing.T) {
+	t.Parallel()
+	b := workersBox(nil, backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: now.Add(1), What: backend.Text("/workspace is missing")})
+	w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StateFiring, "reported running, but its working directory is missing",
+		"log: before it, at 11:59:58Z, the agent coder ran, with exit code 128: rm -rf /workspace && x", "log: commands in it are run by coder and planner")}
+	d := w.diagnose("contradiction", b.Key)
+	if all := steps(&d); !strings.Contains(all, "sandglass repair b") || !strings.Contains(all, "Keep the agent coder from running it again, or this comes back: rm -rf /workspace && x") || !strings.Contains(all, "Give coder and planner a sandbox each.") {
+		t.Errorf("%s", all)
+	}
+	if !d.is("changed") || d.fact("changed").String() != "at 11:59:58Z, the agent coder ran, with exit code 128: rm -rf /workspace && x. Commands in it are run by coder and planner" {
+		t.Errorf("%+v", d.Checks)
+	}
+	w.board = saidOf(b, alerts.StateFiring, "reported running, but its working directory is missing")
+	if d := w.diagnose("contradiction", b.Key); strings.Contains(steps(&d), "Keep the") || d.is("changed") {
+		t.Errorf("no log names a command: %s", steps(&d))
+	}
+}

@@ -23,6 +23,9 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 		s.commandsRun(), s.otherPlanes(),
 	}
 	s.exclude(told)
+	if c, is := s.changedByAgent(); is {
+		told = append(told, c)
+	}
 	probe := backend.Text("a probe: sandglass probe NAME")
 	if len(s.sandboxes) == 1 {
 		probe = backend.Textf("a probe: sandglass probe %s", called(s.sandboxes[0]))
@@ -210,12 +213,10 @@ func (s *subjectView) ranThemselves() backend.Safe {
 
 // movedTo is where the agent moved the working directory, as its alert tells; empty: it does not.
 func (s *subjectView) movedTo() backend.Safe {
-	e := s.ledSays("the agent ran:")
-	if e == nil {
-		return backend.Safe{}
+	if x := s.rootChange(); x != nil {
+		return backend.Clean(backend.RootMovedTo(x.command, backend.SandboxRoot), 160)
 	}
-	_, command, _ := strings.Cut(e.Text.String(), "the agent ran: ")
-	return backend.Clean(backend.RootMovedTo(command, backend.SandboxRoot), 160)
+	return backend.Safe{}
 }
 
 // called is what a person calls a sandbox.
@@ -234,18 +235,6 @@ func (s *subjectView) linkedRoot() string {
 		}
 	}
 	return ""
-}
-
-// changedAt is when the agent ran the command that its alert names as what changed the working directory; zero: it names none.
-func (s *subjectView) changedAt() (at time.Time) {
-	for _, a := range s.led {
-		for i := range a.Evidence {
-			if e := &a.Evidence[i]; e.At.After(at) && strings.Contains(e.Text.String(), "the agent ran:") {
-				at = e.At
-			}
-		}
-	}
-	return at
 }
 
 // saidFirst is when the first line was written by which its agent's log says that no command begins; zero: it does not say so.
@@ -304,11 +293,12 @@ func (s *subjectView) linked(d *Diagnosis) bool {
 	if d.is("dangling") {
 		return true
 	}
+	if x := s.rootChange(); x != nil && strings.Contains(x.command, "ln -s") {
+		return true
+	}
 	for _, a := range s.led {
-		for i := range a.Evidence {
-			if text := a.Evidence[i].Text.String(); strings.Contains(text, "the agent ran:") && strings.Contains(text, "ln -s") || strings.Contains(text, "is a link") {
-				return true
-			}
+		if slices.ContainsFunc(a.Evidence, func(e alerts.Evidence) bool { return strings.Contains(e.Text.String(), "is a link") }) {
+			return true
 		}
 	}
 	return false
@@ -363,16 +353,19 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		} else {
 			d.do("Correct the image. Set its WORKDIR elsewhere, or base it on SDK 0.9.0 or newer.")
 		}
+		s.again(d)
 		link()
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
 		d.dont("Don't destroy it: that loses its other files.")
 		d.do("Remove the link: sandglass repair %s. It makes the directory, empty.", name)
+		s.again(d)
 		link()
 	case d.is("occupied"):
 		d.conclude("Something else is where its working directory should be. %s.", d.fact("occupied"))
 		d.dont("Don't repair it: a repair removes nothing but a link to nothing.")
 		d.do("Look into it in a new session. Move aside what is there, then make /workspace again.")
+		s.again(d)
 	case d.is("missing"):
 		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
 		d.dont("Don't destroy it: that loses its other files.")
@@ -383,6 +376,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 			d.do("Not there? Make it again, empty: sandglass repair %s", name)
 		}
 		d.do("Open new sessions. Old ones stay in the removed directory until they change to /workspace.")
+		s.again(d)
 		link()
 	case d.is("frozen"):
 		d.conclude("Its control server answers nothing. %s.", d.fact("frozen"))
@@ -414,6 +408,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.conclude("Its agent's log names what changed its working directory. What is there now only a probe tells.")
 		d.dont("Don't destroy it before a probe: a repair may be enough.")
 		d.do("Find out which case it is: sandglass probe %s", name)
+		s.again(d)
 		link()
 	case d.is("commands") && s.saysAgent() != nil:
 		d.conclude("Its agent's log says that %s. The line does not tell why.", begins)

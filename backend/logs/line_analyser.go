@@ -256,7 +256,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 			r.session = []byte(said.Session.Raw())
 		}
 	}
-	if p1.class == ClassNotStarted && !a.notStarted(&r, at) {
+	if p1.class == ClassNotStarted && !a.notStarted(&r, data, at) {
 		return
 	}
 	if p1.event {

@@ -64,6 +64,9 @@ type sandboxSession struct {
 	goodAt    time.Time // the newest line that shows a command which ran
 	changedAt time.Time // a later command that removed, moved or replaced the working directory
 	changed   backend.Safe
+	changedBy backend.Safe // the agent that its line names
+	exit      int          // its exit code
+	agents    []string     // that the lines of the session name, by name
 	failing   bool
 	failedAt  time.Time // the newest line of a command that could not begin
 }
@@ -153,14 +156,22 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 		return
 	}
 	ended := exitCode.FindSubmatch(data)
+	agent := ""
+	if ended != nil || len(r.command) > 0 {
+		agent = agentOf(data)
+		a.commands.session(string(r.session)).ranBy(agent)
+	}
 	if len(r.command) > 0 && backend.ChangesRoot(string(r.command), workRoot) {
 		x := a.commands.session(string(r.session))
 		said := a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)
 		switch failed := ended != nil && strings.Trim(string(ended[1]), "0") != "" && !laterFailed(string(r.command), string(ended[1])); {
 		case !failed:
+			if ended != nil || x.changed != said { // the line of its end tells more than that of its beginning
+				x.changedBy, x.exit = a.cleaner.Clean(agent, maxAgentRunes), exitOf(ended)
+			}
 			x.changedAt, x.changed = at, said
 		case x.changed == said: // the line of its beginning came before
-			x.changedAt, x.changed = time.Time{}, backend.Safe{}
+			x.changedAt, x.changed, x.changedBy, x.exit = time.Time{}, backend.Safe{}, backend.Safe{}, 0
 		}
 	}
 	if ended == nil || elsewhere(data) {
@@ -184,7 +195,7 @@ func elsewhere(data []byte) bool {
 }
 
 // notStarted reports a command that could not begin. It is false for a line that names no session.
-func (a *lineAnalyser) notStarted(r *record, at time.Time) bool {
+func (a *lineAnalyser) notStarted(r *record, data []byte, at time.Time) bool {
 	said := r.message
 	if !bytes.Contains(said, []byte(backend.MarkNotStarted)) {
 		said = r.errText
@@ -201,8 +212,10 @@ func (a *lineAnalyser) notStarted(r *record, at time.Time) bool {
 		out.GoodAt = x.goodAt
 	}
 	if !x.changedAt.IsZero() && !x.changedAt.Before(x.goodAt) && !x.changedAt.After(at) {
-		out.Changed, out.ChangedAt = x.changed, x.changedAt
+		out.Changed, out.ChangedAt, out.ChangedBy, out.Exit = x.changed, x.changedAt, x.changedBy, x.exit
 	}
+	x.ranBy(cmp.Or(agentOf(data), agentOf(r.message)))
+	out.Agents = a.cleaner.Clean(strings.Join(x.agents, ", "), sampleRunes)
 	if x.failing = true; at.After(x.failedAt) {
 		x.failedAt = at
 	}
