@@ -21,6 +21,7 @@ type worker struct {
 	client  *bridge.Client
 	boxes   map[string]bridge.Box // of the operator routes, by sandbox id
 	by      map[string]string     // sandbox id by the id or name of its container
+	clashes []string              // in what the operator routes contradict themselves
 	next    time.Time
 	opened  time.Time // when it was last asked without a key
 	open    backend.Value[bool]
@@ -119,20 +120,14 @@ func (w *worker) answers() bool {
 
 // take takes over what the operator routes list.
 func (w *worker) take(all []bridge.Box, whole bool, now time.Time) {
-	if whole || w.boxes == nil {
-		w.boxes, w.by = map[string]bridge.Box{}, map[string]string{}
-	}
 	if w.listAt = now; whole {
 		w.wholeAt = now
 	}
-	for _, b := range all {
-		w.boxes[b.ID] = b
-		for _, name := range []string{b.Instance, b.Container} {
-			if name != "" {
-				w.by[name] = b.ID
-			}
-		}
+	was := w.boxes
+	if whole {
+		was = nil
 	}
+	w.boxes, w.by, w.clashes = claims(was, all)
 }
 
 // bridgeWords says what the bridge does not answer, and whether it answers anybody.
@@ -157,6 +152,7 @@ func (p *poll) bridgeWords() {
 		p.r.Unseen = p.r.Unseen || i == readBoxes || backend.KindOf(err) == backend.ErrUnauthorised
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the bridge does not answer as it should (%s): %s", backend.Clean(reads[i], maxWord), p.clean(what, 200)))
 	}
+	p.clashing()
 	p.muteBridge()
 	if p.r.Refuses = w.refuses; !w.refuses.IsEmpty() {
 		p.r.Notes = append(p.r.Notes, w.refuses)

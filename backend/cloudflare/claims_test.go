@@ -1,0 +1,46 @@
+package cloudflare
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestRoutesThatContradictThemselves: an instance that two sandboxes name is told and belongs to neither; a row that names the instance
+// of another sandbox takes it from none; pages that overlap contradict nothing.
+func TestRoutesThatContradictThemselves(t *testing.T) {
+	row := func(id, instance, state string) string {
+		return fmt.Sprintf(`{"id":%q,"instance":%q,"class":"Agent","state":%q,"container":"one"}`, id, instance, state)
+	}
+	for name, x := range map[string]struct {
+		rows     []string
+		joined   map[string]string // container by sandbox
+		says     string
+		attached bool
+	}{
+		"well":              {[]string{row(boxA, runs, "healthy"), row(boxB, owned, "healthy")}, map[string]string{boxA: runs, boxB: owned}, "", true},
+		"overlapping pages": {[]string{row(boxA, runs, "running"), row(boxB, owned, "healthy"), row(boxA, runs, "healthy")}, map[string]string{boxA: runs, boxB: owned}, "", true},
+		"two of one":        {[]string{row(boxA, runs, "healthy"), row(boxB, runs, "healthy")}, nil, "the instance " + runs[:12] + " is named for 2 sandboxes: " + boxA + ", " + boxB, false},
+		"one of two": {[]string{row(boxA, runs, "healthy"), row(boxB, owned, "healthy"), row(boxA, owned, "stopped")}, map[string]string{boxA: runs, boxB: owned},
+			"the sandbox " + boxA + " is listed 2 times, with the instances " + runs[:12] + ", " + owned[:12] + "; " + runs[:12] + " is taken", true},
+	} {
+		w := withBridge(t, func(o *Options) { o.OpsPrefix = "/ops" })
+		w.set("/ops/sandboxes", ok(`{"sandboxes":[`+strings.Join(x.rows, ",")+`]}`))
+		r := w.poll()
+		for id, instance := range x.joined {
+			if b := sandboxOf(t, r, id); b.Container.Raw() != instance || b.Unattributed || b.Image.IsEmpty() {
+				t.Errorf("%s: %s has container %v, image %v", name, id, b.Container, b.Image)
+			}
+		}
+		if got := problems(r); strings.Contains(got, "operator routes: "+x.says) != (x.says != "") || strings.Contains(r.Degraded.String(), "contradict themselves") != (x.says != "") {
+			t.Errorf("%s: degraded %q, problems %s", name, r.Degraded, got)
+		}
+		if !x.attached && !sandboxOf(t, r, runs).Unattributed {
+			t.Errorf("%s: the instance belongs to a sandbox", name)
+		}
+		w.set("/ops/sandboxes", ok(`{"sandboxes":[`+row(boxA, runs, "healthy")+`]}`))
+		if r = w.poll(); strings.Contains(problems(r), "operator routes: the") || sandboxOf(t, r, boxA).Container.Raw() != runs {
+			t.Errorf("%s: corrected, and told all the same: %s", name, problems(r))
+		}
+	}
+}
