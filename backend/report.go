@@ -55,6 +55,7 @@ const (
 	ReportJoin           ReportKind = "join"             // a line names a session and its sandbox
 	ReportNotStarted     ReportKind = "not-started"      // a command could not begin in a sandbox, see NotStartedText
 	ReportCommandRan     ReportKind = "command-ran"      // after such a line one ran in the same session
+	ReportCommandLost    ReportKind = "command-lost"     // an agent's SDK waits for a command no more, which it names as CommandOf does
 	ReportAgentRuns      ReportKind = "agent-runs"       // an agent takes its sandbox for running
 	ReportAgentDown      ReportKind = "agent-down"       // an agent says that its sandbox does not run
 	ReportCheckFailed    ReportKind = "check-failed"     // the check of its SDK failed, which it takes for the same, whatever the reason
@@ -71,14 +72,14 @@ func (k ReportKind) Suspicious() bool {
 	switch k {
 	case ReportNudgeFailed, ReportNotReconnected, ReportUnknownSession, ReportDriverTimeout:
 		return true
-	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin, ReportNotStarted, ReportCommandRan,
+	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin, ReportNotStarted, ReportCommandRan, ReportCommandLost,
 		ReportAgentRuns, ReportAgentDown, ReportCheckFailed, ReportAgentDone:
 	}
 	return false
 }
 
-// MaxReports bounds the reports that are kept of one source, MaxJoins the joins and the beliefs among them, which do not crowd out the
-// others: the newest stay, at most ReportsFor long. Of the beliefs about one sandbox or session the newest stays.
+// MaxReports bounds the reports that are kept of one source, and apart from them the lost commands, MaxJoins the joins and the beliefs,
+// none of which crowd out the others: the newest stay, at most ReportsFor long. Of the beliefs about one sandbox or session the newest stays.
 const (
 	MaxReports = 500
 	MaxJoins   = 2000
@@ -93,7 +94,7 @@ func KeepReports(kept, more []Report, now time.Time) []Report {
 	if len(out) == 0 {
 		return nil
 	}
-	joins, others := 0, 0
+	joins, lost, others := 0, 0, 0
 	type subject struct{ session, sandbox ID }
 	newest := map[subject]time.Time{}
 	for i := range out {
@@ -103,6 +104,8 @@ func KeepReports(kept, more []Report, now time.Time) []Report {
 			joins++
 		case x.Kind == ReportJoin:
 			joins++
+		case x.Kind == ReportCommandLost:
+			lost++
 		default:
 			others++
 		}
@@ -111,6 +114,8 @@ func KeepReports(kept, more []Report, now time.Time) []Report {
 		n, most := &others, MaxReports
 		if r.Kind == ReportJoin || r.Kind.Belief() {
 			n, most = &joins, MaxJoins
+		} else if r.Kind == ReportCommandLost {
+			n = &lost
 		}
 		*n--
 		return *n >= most || r.Kind.Belief() && r.At.Before(newest[subject{r.Session, r.Sandbox}])

@@ -11,7 +11,7 @@ import (
 
 // ofSDK reports whether a report is about commands of a sandbox SDK.
 func ofSDK(k backend.ReportKind) bool {
-	return k == backend.ReportNotStarted || k == backend.ReportCommandRan
+	return k == backend.ReportNotStarted || k == backend.ReportCommandRan || k == backend.ReportCommandLost
 }
 
 // onWorkers reports whether a sandbox is a container behind a Cloudflare Worker: its platform tells of it no more than its state.

@@ -93,7 +93,7 @@ func (r *runawayProcess) Judge(env *alerts.Env, e backend.Entity, known alerts.N
 	}
 	worst := &found[0]
 	says := worst.says()
-	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: b.Key.Source, Session: env.State.SessionOn(b), Provider: b.Provider, Cause: says, Fingerprint: alerts.Fingerprint(says.String()),
+	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: b.Key.Source, Session: env.State.SessionOn(b), Provider: b.Provider, Cause: says, Fingerprint: worst.fingerprint(),
 		Confirmed: env.Ours(x.At), Bounds: alerts.Bounds{Latest: worst.since}, Note: alerts.NoteOf(&n), Recheck: again}
 	switch worst.kind {
 	case runawayEnding:
@@ -141,19 +141,22 @@ func (n *runawayNote) over(env *alerts.Env, b *backend.Sandbox, end *fleet.Sessi
 // find are the runaways among the processes of a probe, the worst first, of one kind the one that was given up first.
 func (r *runawayProcess) find(env *alerts.Env, b *backend.Sandbox, x *backend.Inside, n *runawayNote, grace time.Duration) (out []runaway) {
 	told := map[string]time.Time{}
-	named := toldProcesses(env, b, x)
+	session, named := env.State.SessionOn(b), toldProcesses(env, b, x)
 	for _, p := range x.Processes {
 		if p.Class != backend.WorkRunning {
 			continue
 		}
 		f := runaway{p: p, role: env.State.RoleOf(b, &p, x.At)}
 		id := p.PID.String() + " " + p.StartedAt.UTC().Format(time.RFC3339)
-		if at := f.role.Told; !at.IsZero() && named[at] > env.State.CommandErrors(env.State.SessionOn(b), at) {
-			f.role.Told, f.shared = time.Time{}, true
+		if at := f.role.Told; !at.IsZero() && named[lineOf(&p, &f.role)] > env.State.CommandErrors(session, &p, &f.role) {
+			f.role.Told, f.role.GaveUp, f.role.Sure, f.shared = time.Time{}, f.role.Due, false, true
 		} else if !at.IsZero() {
 			told[id] = at
 		} else if at, was := n.Told[id]; was { // lines are kept for an hour
 			f.role.Told, told[id] = at, at
+			if f.role.Due.IsZero() || at.Before(f.role.Due.Add(-time.Minute)) {
+				f.role.GaveUp, f.role.Sure = at, true // only a line that named it stood so
+			}
 		}
 		if f.judge(env, x.At, n.Over, grace) {
 			out = append(out, f)
@@ -168,12 +171,25 @@ func (r *runawayProcess) find(env *alerts.Env, b *backend.Sandbox, x *backend.In
 	return out
 }
 
-// toldProcesses counts by the line of a log which may tell of them the processes that run past their time.
-func toldProcesses(env *alerts.Env, b *backend.Sandbox, x *backend.Inside) map[time.Time]int {
-	out := map[time.Time]int{}
+// toldLine is a line of a log that may tell of processes; no command: it names none.
+type toldLine struct {
+	at      time.Time
+	command string
+}
+
+func lineOf(p *backend.SandboxProcess, r *fleet.ProcessRole) toldLine {
+	if !r.Sure {
+		return toldLine{at: r.Told}
+	}
+	return toldLine{r.Told, backend.CommandOf(p.Command.String())}
+}
+
+// toldProcesses counts by the line of a log which may tell of them the processes that run.
+func toldProcesses(env *alerts.Env, b *backend.Sandbox, x *backend.Inside) map[toldLine]int {
+	out := map[toldLine]int{}
 	for _, p := range x.Processes {
-		if at := env.State.RoleOf(b, &p, x.At).Told; !at.IsZero() {
-			out[at]++
+		if r := env.State.RoleOf(b, &p, x.At); !r.Told.IsZero() {
+			out[lineOf(&p, &r)]++
 		}
 	}
 	return out
@@ -216,7 +232,20 @@ func (f *runaway) says() backend.Safe {
 		return backend.Text("a process runs longer than an agent waits for a command")
 	case runawayTold, runawayWaited:
 	}
-	return backend.Text("a command runs past its timeout: its agent gave it up, the process did not")
+	if f.role.Due.IsZero() {
+		return backend.Text("a command runs on: its agent gave it up, the process did not")
+	}
+	return backend.Text(pastTimeout)
+}
+
+const pastTimeout = "a command runs past its timeout: its agent gave it up, the process did not"
+
+// fingerprint is one for what an agent gave up, before its time was over and after it.
+func (f *runaway) fingerprint() string {
+	if f.kind == runawayTold || f.kind == runawayWaited {
+		return alerts.Fingerprint(pastTimeout)
+	}
+	return alerts.Fingerprint(f.says().String())
 }
 
 // told says what is known of a runaway: which it is, since when it runs, and since when nobody waits for it.
@@ -235,6 +264,9 @@ func (f *runaway) told(env *alerts.Env) backend.Safe {
 	}
 	switch f.kind {
 	case runawayTold:
+		if f.role.Sure {
+			return backend.Textf("%s: the agent's wait for it ended at %s, as its log says; the process did not end", text, since)
+		}
 		return backend.Textf("%s: the agent gave up at %s, as its log says too; only its own wait ended", text, since)
 	case runawayWaited, runawaySnapshot:
 		return backend.Textf("%s: the agent gave up at %s; only its own wait ended", text, since)

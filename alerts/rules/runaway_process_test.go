@@ -210,3 +210,37 @@ func TestRunawayAtTheEndOfItsSession(t *testing.T) {
 		t.Errorf("%+v", role)
 	}
 }
+
+// TestRunawayOfACommandThatTheLogNames: the line of an error names its command, so that it tells of no other process; the wait for it ended
+// then, also before the timeout of the SDK.
+func TestRunawayOfACommandThatTheLogNames(t *testing.T) {
+	begin := func(after time.Duration) *story {
+		return beginRunaway(t, func(s *story) {
+			started := s.wall
+			s.pass(after)
+			s.lines(backend.MetricSDKExec, cloudSession, 1, "ExecTransportError, HTTP 504")
+			s.health("app", func(h *fleet.SourceHealth) {
+				h.Reports = []backend.Report{{Source: "app", At: s.wall, Kind: backend.ReportCommandLost, Session: backend.MustID(cloudSession),
+					Command: backend.Text("python train.py"), Text: backend.Text("ExecTransportError, HTTP 504")}}
+			})
+			s.look()
+			s.pass(20 * time.Second)
+			readInside(s, func(x *backend.Inside) {
+				for pid, command := range map[backend.Literal]backend.Literal{"60": "env API_KEY=x python train.py", "62": "python ka.py"} {
+					x.Processes = append(x.Processes, backend.SandboxProcess{PID: backend.Text(pid), Name: backend.Text("job-" + pid), Command: backend.Text(command), Class: backend.WorkRunning, StartedAt: started})
+				}
+			})
+		})
+	}
+	s := begin(time.Minute)
+	a := s.want(runawayRule, alerts.StateFiring)
+	got := a.Subjects[0].Detail.String()
+	if a.Severity != alerts.SeverityWarning || !strings.Contains(got, "process 60") || !strings.Contains(got, "as its log says") || strings.Contains(got, "process 62") {
+		t.Errorf("%s: %s", a.Severity, got)
+	}
+	s = begin(5 * time.Minute) // that of its timeout, which is the other's time too
+	got = s.want(runawayRule, alerts.StateFiring).Subjects[0].Detail.String()
+	if !strings.Contains(got, "process 60") || strings.Count(got, "log") != 1 || !strings.Contains(got, "process 62 job-62 (python ka.py)") || strings.Contains(got, "may be of this one") {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"iter"
 	"regexp"
 	"strings"
 	"time"
@@ -22,13 +21,16 @@ type ProcessRole struct {
 	// What says it, and Late that it runs past the time for which the agent waits: only that wait ended. Both are empty where
 	// nothing tells.
 	What, Late backend.Safe
-	// GaveUp is when an agent that waited for it since its start gave up, by our clock; zero: it is not late.
-	GaveUp time.Time
+	// GaveUp is when an agent that waited for it since its start gave up, by our clock: when its log says so, else when its time was
+	// over, which is Due. Zero: nothing says that it did, or it is not over.
+	GaveUp, Due time.Time
 	// Snapshot says that it saves or restores the files of a session, Named that somebody gave it a name, which the SDK does
 	// not: whether an agent waited for it is not known then.
 	Snapshot, Named bool
-	// Told is when the log of its agent has an error of a command near GaveUp; zero: it has none.
+	// Told is when the log of its agent has an error of a command, zero: it has none. Sure says that the line names this very
+	// command; else it names none, and stands near GaveUp.
 	Told time.Time
+	Sure bool
 }
 
 // giveUpSlack is by how much the line of a timeout may differ from the time at which an agent gives up.
@@ -67,51 +69,14 @@ func (s *State) RoleOf(b *backend.Sandbox, p *backend.SandboxProcess, read time.
 		r.Late = backend.Text("it cannot have begun before its sandbox was made: its server's clock has another zone, so how long it runs is not known")
 		return r
 	}
-	waits := state.Timeout(limit)
-	end := p.StartedAt.Add(waits)
-	if p.Class != backend.WorkRunning || p.StartedAt.IsZero() || waits <= 0 || !read.After(end) {
+	if p.Class != backend.WorkRunning || p.StartedAt.IsZero() {
 		return r
 	}
-	r.GaveUp, r.Told = end, s.commandError(s.SessionOn(b), end)
-	r.Late = backend.Textf("it runs past %s of %s: an agent that waited for it gave up at %s, the process did not", limit, backend.Age(waits), end.UTC().Format("15:04:05Z"))
-	if !r.Told.IsZero() {
-		r.Late = backend.Textf("%s; its log has an error of a command then", r.Late)
+	waits := state.Timeout(limit)
+	if end := p.StartedAt.Add(waits); waits > 0 && read.After(end) {
+		r.GaveUp, r.Due = end, end
+		r.Late = backend.Textf("it runs past %s of %s: an agent that waited for it gave up at %s, the process did not", limit, backend.Age(waits), end.UTC().Format("15:04:05Z"))
 	}
+	s.told(&r, s.SessionOn(b), p, read)
 	return r
-}
-
-// commandError is when the log of a session has an error of a command near a time; zero: it has none within the last hour.
-func (s *State) commandError(session backend.ID, near time.Time) time.Time {
-	for at := range s.commandErrors(session) {
-		if at.Sub(near).Abs() < giveUpSlack {
-			return at
-		}
-	}
-	return time.Time{}
-}
-
-// CommandErrors is how many errors of commands the log of a session has near a time.
-func (s *State) CommandErrors(session backend.ID, when time.Time) (count int) {
-	for at, n := range s.commandErrors(session) {
-		if at.Sub(when).Abs() < giveUpSlack {
-			count += int(min(n, 1e6))
-		}
-	}
-	return count
-}
-
-// commandErrors are when the log of a session has errors of commands, and how many.
-func (s *State) commandErrors(session backend.ID) iter.Seq2[time.Time, float64] {
-	return func(yield func(time.Time, float64) bool) {
-		for series := range s.Windows.All(backend.MetricSDKExec) {
-			if session.IsZero() || series.Session != session {
-				continue
-			}
-			for at, n := range s.Windows.Counts(series) {
-				if n > 0 && !yield(at, n) {
-					return
-				}
-			}
-		}
-	}
 }

@@ -40,11 +40,34 @@ func (s *State) SDKErrorsOn(b *backend.Sandbox) (out []SDKError) {
 	if r := s.StateNaming(b); r != nil {
 		state = r.Agent
 	}
-	return s.sdkErrors(state, func(x *backend.Series) bool {
+	out = s.sdkErrors(state, func(x *backend.Series) bool {
 		h := s.Source(x.Source)
 		return x.Session == session && h != nil && h.ReportsOn(b.Key.Source)
 	})
+	for i := range out {
+		if x := &out[i]; x.Metric == backend.MetricSDKExec {
+			s.goesOn(b, x)
+		}
+	}
+	return out
 }
+
+// goesOn adds to the newest error of a command that a probe found its process running after it.
+func (s *State) goesOn(b *backend.Sandbox, x *SDKError) {
+	in, read := b.Inside()
+	if !read {
+		return
+	}
+	for _, p := range in.Processes {
+		if r := s.RoleOf(b, &p, in.At); r.Sure && r.Told.Sub(x.At).Abs() < bucketSlack {
+			x.Means = backend.Textf("%s; a probe found its process, %s, running after that", backend.Clean(strings.TrimSuffix(x.Means.String(), goesOnUnknown), 300), p.PID)
+			return
+		}
+	}
+}
+
+// goesOnUnknown ends what is said of an error after which a process may go on.
+const goesOnUnknown = ": whether the process goes on is not known"
 
 // SDKErrorsWithout are the errors that lines of a log name which name no session: of whom they are is not known.
 func (s *State) SDKErrorsWithout(source string) []SDKError {
@@ -163,7 +186,7 @@ func execMeans(has func(string) bool, answer backend.SDKAnswer, state *backend.A
 	case has("timeout 0 s"), has("timeout 0.0 s"):
 		return backend.Text("the caller asked for no time: its fault, and no sign of the sandbox")
 	case has("HTTP 504"):
-		return backend.Text("near 60s that is the limit of the platform's edge: whether the process goes on is not known")
+		return backend.Text("near 60s that is the limit of the platform's edge" + goesOnUnknown)
 	case has("ExecTimeoutError") && answer == backend.AnswerGoesOn:
 		return backend.Text("the agent saw it as final")
 	case has("ExecTimeoutError") && has(", timeout "):

@@ -134,6 +134,8 @@ func (d *decoder) sought(name string, depth int, within, inside bool) bool {
 		return d.named(name)
 	case inside && d.ports && (name == "port" || name == "exposed_ports"):
 		return d.numbers(name)
+	case d.sdk && inside && name == "command":
+		return d.commanded()
 	case d.sdk && inside && slices.Contains(sdkParts[:], name):
 		return d.detailed(name)
 	case d.sdk && inside && d.json.PeekKind() == '"' && slices.Contains(answerParts[:], name):

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ type lineAnalyser struct {
 	events   []backend.Event
 	reports  []backend.Report
 	joins    []backend.Report // apart from reports: many of them do not crowd out what failed
+	lost     []backend.Report // commands for which an agent waits no more
 	commands sandboxCommands
 	beliefs  map[[2]string]backend.Report  // of this poll: what agents take their sandboxes for, by session and sandbox
 	saysDown map[[2]string]bool            // those that said last that theirs does not run
@@ -66,7 +68,7 @@ func (a *lineAnalyser) begin(total int64, elapsed time.Duration) {
 	allowed := a.budget * max(elapsed.Seconds(), 1)
 	a.every = max(1, int((float64(total)+allowed-1)/allowed))
 	a.forced = int64(allowed)
-	a.events, a.reports, a.joins, a.beliefs, a.seen = nil, nil, nil, nil, lineStats{}
+	a.events, a.reports, a.joins, a.lost, a.beliefs, a.seen = nil, nil, nil, nil, nil, lineStats{}
 	a.mems.silent = 0
 	a.tally.folded = 0
 }
@@ -240,6 +242,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		sample := p1.sampleOf(r, data)
 		a.tally.add(of, at, 1, false, sample)
 		a.numbers(p1, of, at, data, sample)
+		if p1.class == ClassSDKExec {
+			a.lose(&r, k.session, sample, at)
+		}
 	}
 	a.bytes(p1, k, at, data)
 	if p1.class == ClassRejection {
@@ -411,7 +416,7 @@ func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 		return a.cleaner.Clean(string(b), backend.MaxTextRunes).LogLine(sampleRunes)
 	})
 	stable.Sort(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
-	r.Events, r.Reports = a.events, append(a.joins, a.reports...)
+	r.Events, r.Reports = a.events, slices.Concat(a.joins, a.reports, a.lost)
 	for _, x := range a.beliefs { // those who keep them sort them
 		r.Reports = append(r.Reports, x)
 	}

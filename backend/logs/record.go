@@ -16,6 +16,7 @@ type record struct {
 	session, workspace []byte
 	sandbox            []byte
 	command, level     []byte
+	lost               []byte // the command that the context of its error names
 	logger, metachar   []byte
 	plain              bool              // the line is no JSON; its level stands in the text
 	output, tool       bool              // it has a field of a command's or a tool's output, of a tool or a command
@@ -61,6 +62,7 @@ type decoder struct {
 	others   map[string][]byte   // the fields that patterns name, of the line that was read last
 
 	runs    runsWord         // what the field running of the line says
+	lost    []byte           // the command that its error is about
 	ports   bool             // the line is about the address of a port
 	sdk     bool             // … or names an error of an agent's SDK
 	outputs []jsontext.Value // of the contexts of the line
@@ -209,7 +211,7 @@ func (d *decoder) wrapped() (record, bool) {
 
 // walk fills found from one object. A broken object keeps what was read before the break, which serves cut lines.
 func (d *decoder) walk(line []byte) {
-	d.arena, d.runs = d.arena[:0], saysNothing
+	d.arena, d.runs, d.lost = d.arena[:0], saysNothing, nil
 	for i := range d.found {
 		d.found[i].set = false
 	}
@@ -344,7 +346,7 @@ func (d *decoder) value(s slot) []byte {
 func (d *decoder) collect() record {
 	r := record{message: d.value(slotMessage), errText: d.value(slotError), level: d.value(slotLevel),
 		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), metachar: d.value(slotMetachar), suppressed: -1,
-		logger: d.value(slotLogger), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others, runs: d.runs}
+		lost: d.lost, logger: d.value(slotLogger), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others, runs: d.runs}
 	if v := d.value(slotTime); v != nil {
 		r.at, _ = parseTime(v, d.loc)
 	}

@@ -127,3 +127,29 @@ func TestWordsAreNoErrorsOfAnAgentSDK(t *testing.T) {
 		}
 	}
 }
+
+// TestACommandForWhichAnAgentWaitsNoMore: an error of a command names it, in the forms in which loggers write it, without its environment.
+func TestACommandForWhichAnAgentWaitsNoMore(t *testing.T) {
+	const head = `{"time":"2026-01-01T12:00:00Z","level":"error","msg":"exec failed","session_id":"s1",`
+	for name, c := range map[string]struct{ line, want string }{
+		"a list":                 {head + `"err":{"name":"ExecTimeoutError","message":"command timed out","context":{"command":["env","A=SECRET b","python","train.py"],"timeout_s":300}}}`, "python train.py"},
+		"a text":                 {head + `"err":{"name":"ExecTransportError","context":{"command":"env API_KEY=SECRET python build.py","http_status":504}}}`, "python build.py"},
+		"the first argument":     {head + `"error":"ExecTimeoutError({'command': ['sh', '-lc', 'make test'], 'timeout_s': 300})"}`, "sh -lc make test"},
+		"in plain text":          {"2026-01-01T12:00:00Z ERROR agents.sandbox session_id=s1 ExecTimeoutError: command timed out {'command': ('npm', 'test'), 'timeout_s': 300}", "npm test"},
+		"a line that names none": {head + `"err":{"name":"ExecTimeoutError","message":"command timed out"}}`, ""},
+	} {
+		_, r := lines(t, nil, c.line)
+		got := ""
+		for _, x := range r.Reports {
+			if x.Kind == backend.ReportCommandLost {
+				got += x.Command.String()
+			}
+			if strings.Contains(x.Command.String()+x.Text.String(), "SECRET") {
+				t.Errorf("%s: %s, %s", name, x.Command, x.Text)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
