@@ -133,7 +133,7 @@ func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 	}
 	if w := p.s.bridge; w != nil && out.Class == backend.SandboxRunning {
 		x := w.boxes[out.BridgeID.Raw()]
-		if runs, known := x.Runs(); known && !runs {
+		if runs, _ := x.Runs(); !runs && x.State != "" { // a word that is not known too
 			out.Labels = append(slices.Clone(out.Labels), backend.Field{Name: backend.Text(bridge.RoutesSay), Value: p.clean(x.State, maxWord)})
 		}
 	}

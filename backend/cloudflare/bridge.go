@@ -98,7 +98,7 @@ func (p *poll) readBridge() {
 	if w.client.HasOps() {
 		all, whole, err := w.client.Boxes(p.ctx)
 		if err == nil && !whole {
-			err = errors.New("the list is not whole; the rest is shown as it was")
+			err = backend.Errorf(backend.ErrInvalid, p.routesList(), "the list is not whole; the rest is shown as it was")
 		}
 		if w.errs[readBoxes] = err; len(all) > 0 || err == nil {
 			w.take(all, err == nil, p.now)
@@ -153,6 +153,7 @@ func (p *poll) bridgeWords() {
 		p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the bridge does not answer as it should (%s): %s", backend.Clean(reads[i], maxWord), p.clean(what, 200)))
 	}
 	p.clashing()
+	p.strangeStates()
 	p.muteBridge()
 	if p.r.Refuses = w.refuses; !w.refuses.IsEmpty() {
 		p.r.Notes = append(p.r.Notes, w.refuses)

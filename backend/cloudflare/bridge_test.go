@@ -73,10 +73,14 @@ func TestOperatorRoutesJoinSandboxesAndInstances(t *testing.T) {
 
 // TestRoutesThatDisagreeAreShown: the account's word is what counts, and that of the routes stands beside it only where it says otherwise.
 func TestRoutesThatDisagreeAreShown(t *testing.T) {
-	for state, want := range map[string]bool{"healthy": false, "stopped": true, "another": false} {
+	for state, want := range map[string]bool{"healthy": false, "stopped": true, "zorp": true, "": false} {
 		w := withBridge(t, func(o *Options) { o.OpsPrefix = "/ops" })
 		w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","instance":"`+runs+`","class":"Agent","state":"`+state+`"}]}`))
-		b := sandboxOf(t, w.poll(), boxA)
+		r := w.poll()
+		b := sandboxOf(t, r, boxA)
+		if told := strings.Contains(problems(r), `operator routes: the state "`+state+`" is not known, of `+boxA); told != (state == "zorp") {
+			t.Errorf("%q: %s", state, problems(r))
+		}
 		is := slices.ContainsFunc(b.Labels, func(f backend.Field) bool { return f.Name.String() == bridge.RoutesSay && f.Value.String() == state })
 		if b.Class != backend.SandboxRunning || is != want {
 			t.Errorf("%s: %s %v", state, b.Class, b.Labels)

@@ -103,7 +103,7 @@ func (p *poll) clashing() {
 	if len(w.clashes) == 0 {
 		return
 	}
-	where := p.s.opt.BridgeURL + bridge.Ops{Prefix: p.s.opt.OpsPrefix}.List("").Path
+	where := p.routesList()
 	for _, said := range w.clashes[:min(len(w.clashes), mostShown)] {
 		p.problem(backend.Key{}, backend.ErrInvalid, where, "operator routes: "+said)
 	}
@@ -112,4 +112,23 @@ func (p *poll) clashing() {
 		first = backend.Textf("%s, and %d more", first, more)
 	}
 	p.r.Degraded = cmp.Or(p.r.Degraded, backend.Textf("the operator routes contradict themselves: %s", first))
+}
+
+// routesList is the address of the list of the operator routes.
+func (p *poll) routesList() string {
+	return p.s.opt.BridgeURL + bridge.Ops{Prefix: p.s.opt.OpsPrefix}.List("").Path
+}
+
+// strangeStates counts the states of the operator routes that are not known, one problem a word: nothing tells whether a container runs.
+func (p *poll) strangeStates() {
+	of := map[string][]string{}
+	for id, b := range p.s.bridge.boxes {
+		if _, known := b.Runs(); !known && b.State != "" {
+			of[b.State] = append(of[b.State], id)
+		}
+	}
+	for _, word := range slices.Sorted(maps.Keys(of)) {
+		ids := slices.Sorted(slices.Values(of[word]))
+		p.problem(backend.Key{}, backend.ErrInvalid, p.routesList(), fmt.Sprintf("operator routes: the state %q is not known, of %s", p.clean(word, maxWord), shown(ids)))
+	}
 }

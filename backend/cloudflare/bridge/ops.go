@@ -33,7 +33,7 @@ func (b *Box) Runs() (runs, known bool) {
 	return false, false
 }
 
-// RoutesSay names the label with the word of the operator routes for a sandbox that the account calls running, where theirs is that it is not.
+// RoutesSay names the label with the word of the operator routes for a sandbox that the account calls running, where theirs is that it is not, or one that is not known.
 const RoutesSay = "operator routes say"
 
 // Ops are the calls of the operator routes below a prefix such as /ops.
