@@ -171,6 +171,13 @@ func (b *Sandbox) Crashed() bool {
 	return known && b.Class.Ended() && !b.OOMKilled.Or(false) && code != 0 && code != 129 && code != 130 && code != 137 && code != 143
 }
 
+// FailedEnd reports whether its end tells of a fault: it crashed, or behind a Cloudflare Worker was killed (what idles there is asked to
+// stop, which is 143), or its platform calls its end a failure, whatever the code is.
+func (b *Sandbox) FailedEnd() bool {
+	code, known := b.ExitCode.Get()
+	return b.Crashed() || b.OfWorker() && b.Class.Over() && b.StartError.IsEmpty() && (b.Class == SandboxDead || known && code == 137)
+}
+
 // StatusWord returns the platform's word.
 func (b *Sandbox) StatusWord() Safe { return b.Reported }
 
@@ -250,6 +257,15 @@ const (
 // Ended reports whether its newest run is over.
 func (c SandboxClass) Ended() bool {
 	return c == SandboxExited || c == SandboxDead || c == SandboxRestarting
+}
+
+// Over reports whether its newest run is over and nothing starts it again by itself.
+func (c SandboxClass) Over() bool { return c == SandboxExited || c == SandboxDead }
+
+// StatusAlone is the first word of the platform's status, without what follows for its power, which each request may change.
+func (b *Sandbox) StatusAlone() string {
+	word, _, _ := strings.Cut(b.Reported.String(), " ")
+	return strings.TrimSuffix(word, ",")
 }
 
 // Proved is what was observed of its present life, false when nothing was.

@@ -463,3 +463,14 @@ func (p *Proof) UnmarshalJSON(b []byte) error {
 	*p = Proof{Sandbox: x.Sandbox, Verdicts: x.list(), Kept: x.Kept}
 	return nil
 }
+
+// Unrecoverable is the verdict that a sandbox has no checkpoint to resume from: passive, as its hub or a log says; else, as one of
+// our own resumes was answered.
+func (o Observation) Unrecoverable() (v Verdict, is bool) {
+	for _, x := range o.Failed() {
+		if x.Kind == FailNoCheckpoint && (!is || v.Passive) {
+			v, is = x, true
+		}
+	}
+	return v, is
+}

@@ -409,7 +409,7 @@ func TestAProbeThatProvesNothing(t *testing.T) {
 // TestNudgesAreRefused with the reason, and so is what would wake or cannot help.
 func TestNudgesAreRefused(t *testing.T) {
 	now := time.Now()
-	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID(boxID)}}, Name: backend.Text("agent"), IsSandbox: true,
+	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID(boxID)}}, Name: backend.Text("agent"), IsSandbox: true, Provider: backend.Text("agentuity"),
 		Reported: backend.Text("idle"), Class: backend.SandboxRunning}
 	session := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "a", ID: backend.MustID("codesess_1")}}, Status: backend.Text("error"),
 		Hub: &backend.HubSession{Sandbox: backend.MustID(boxID), Driver: backend.Known(false)}}

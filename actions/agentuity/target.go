@@ -50,7 +50,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 		c.Owner = backend.Textf("session %s", b.Session.Safe())
 	}
 	if c.Why.IsEmpty() {
-		c.Why = l.unfit(b, q.State)
+		c.Why = q.State.Unfit(string(l.verb), b)
 	}
 	o, _ := b.Proved()
 	list, _ := o.Of(backend.PlaneList)
@@ -72,7 +72,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	case actions.Replace:
 		c.Notes = append(c.Notes, backend.Text("the new sandbox has another id, and none of the values of its variables, its memory and its unsaved files"))
 	case actions.Resume:
-		if _, is := unrecoverable(o); is && c.Why.IsEmpty() {
+		if _, is := o.Unrecoverable(); is && c.Why.IsEmpty() {
 			c.Notes = append(c.Notes, backend.Textf("its hub was told that it has no checkpoint: a resume is likely to fail. Replace it then: sandglass replace %s", b.Key.ID.Safe()))
 		}
 		if e, ok := b.Latest(backend.LifecycleSuspended); ok && q.Now.Sub(e.At) < checkpointSoon {
@@ -84,82 +84,8 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	}
 }
 
-// unrecoverable is the verdict that a sandbox has no checkpoint to resume from: passive, as its hub or a log says; else, as one of
-// our own resumes was answered.
-func unrecoverable(o backend.Observation) (v backend.Verdict, is bool) {
-	for _, x := range o.Failed() {
-		if x.Kind == backend.FailNoCheckpoint && (!is || v.Passive) {
-			v, is = x, true
-		}
-	}
-	return v, is
-}
-
 // checkpointSoon is how long after a suspend a checkpoint may not be stored yet (agentuity/sdk#1332).
 const checkpointSoon = 5 * time.Minute
-
-// unfit says why a sandbox is not for the verb; empty: it is.
-func (l targetReader) unfit(b *backend.Sandbox, s *fleet.State) backend.Safe {
-	asleep, live := b.Class == backend.SandboxAsleep, b.Class == backend.SandboxRunning
-	o, _ := b.Proved()
-	list, _ := o.Of(backend.PlaneList)
-	gone := list.Outcome == backend.OutcomeFailed && list.Kind == backend.FailMountGone
-	switch l.verb {
-	case actions.Resume:
-		switch {
-		case live:
-			return backend.Textf("it is reported %s: there is nothing to resume. Resume is no cure for a sandbox that is reported live and does not work", b.Reported)
-		case !asleep:
-			return backend.Textf("it is reported %s, and only one that sleeps can be resumed", b.Reported)
-		}
-		if v, is := unrecoverable(o); is && !v.Passive {
-			return backend.Textf("a resume of it was refused at %s, since it has no checkpoint: another one fails too. Replace it: sandglass replace %s. If the vendor's support brings the checkpoint back, resume it with the vendor's command line",
-				v.At.UTC().Format("15:04:05Z"), b.Key.ID.Safe())
-		}
-	case actions.Rescue, actions.Probe:
-		switch {
-		case asleep:
-			return backend.Textf("it is reported %s, and a request into it could wake it: resume it first", b.Reported)
-		case !live:
-			return backend.Textf("it is reported %s, and only a live one can be read", b.Reported)
-		case gone && l.verb == actions.Rescue:
-			return backend.Text("its mount is gone, so no file of it can be read; a snapshot or checkpoint of it may hold some")
-		}
-		if l.verb == actions.Probe {
-			return busy(b, s, "a command would only wait behind it and leave one more record")
-		}
-	case actions.Pause:
-		if !live {
-			return backend.Textf("it is reported %s, and only a live one can be paused", b.Reported)
-		}
-	case actions.Destroy:
-		if b.Class == backend.SandboxExited || b.Class == backend.SandboxDead {
-			return backend.Textf("it is reported %s: it is no more", b.Reported)
-		}
-	}
-	return backend.Safe{}
-}
-
-// busy says that something is queued or runs in a sandbox; empty: neither.
-func busy(b *backend.Sandbox, s *fleet.State, so backend.Literal) backend.Safe {
-	queued, runs := 0, 0
-	for x := range s.Executions.Of(backend.KindExecution, b.Key.Source, b.Key.ID) {
-		switch x.Class {
-		case backend.WorkQueued:
-			queued++
-		case backend.WorkRunning:
-			runs++
-		case backend.WorkUnknown, backend.WorkSucceeded, backend.WorkFailed, backend.WorkCancelled:
-		}
-	}
-	switch {
-	case queued > 0:
-		return backend.Textf("%s queued in it: %s", backend.Counted(queued, "execution is", "executions are"), backend.Text(so))
-	case runs > 0:
-		return backend.Text("an execution runs in it: that proves that commands run")
-	}
-	return backend.Safe{}
-}
 
 // session judges a session of the Hub for wake. A wake signals the driver by a command: where commands do not run it only adds
 // to the queue.

@@ -28,7 +28,7 @@ func TestASecondResumeIsRefused(t *testing.T) {
 		"its hub":             {[]backend.Verdict{lost(backend.PlaneControl, true), lost(backend.PlaneExec, true)}, "", "its hub was told that it has no checkpoint"},
 		"for now":             {[]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: backend.FailResumeRefused, At: at}}, "", ""},
 	} {
-		b := &backend.Sandbox{Meta: backend.Meta{Key: key, ReadAt: at}, Reported: backend.Text("suspended"), Class: backend.SandboxAsleep, Observed: backend.Known(backend.Observation{Verdicts: c.seen})}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: key, ReadAt: at}, Provider: backend.Text("agentuity"), Reported: backend.Text("suspended"), Class: backend.SandboxAsleep, Observed: backend.Known(backend.Observation{Verdicts: c.seen})}
 		st := &fleet.State{Wall: at, Sandboxes: fleet.NewTable(b), Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "agentuity", ID: backend.MustID("agentuity")}, Status: fleet.StatusOK, LastOK: at}}}
 		got := targetReader{actions.Resume}.Look(t.Context(), actions.Question{Keys: []backend.Key{key}, State: st, Now: at})[0]
 		notes := backend.Join(got.Notes, "\n").String()

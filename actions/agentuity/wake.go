@@ -67,7 +67,7 @@ func (resumeVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State)
 	o, _ := b.Observed.Get()
 	list, _ := o.Of(backend.PlaneList)
 	fresh := list.At.After(issued)
-	switch waiting := busy(b, s, "they may wait for ever"); {
+	switch waiting := s.Busy(b, "they may wait for ever"); {
 	case fresh && list.Outcome == backend.OutcomeFailed:
 		return actions.Verdict{Result: actions.ResultFailed, Why: list.Said()}
 	case !fresh || list.Outcome != backend.OutcomeOK:

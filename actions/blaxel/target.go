@@ -2,7 +2,6 @@ package blaxel
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"sandglass/actions"
@@ -54,15 +53,9 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 	return out
 }
 
-// statusOf is the platform's word without that for its power, which our own requests change.
-func statusOf(b *backend.Sandbox) string {
-	word, _, _ := strings.Cut(strings.TrimSuffix(b.Reported.String(), " "+b.Power.String()), ",")
-	return word
-}
-
 func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q actions.Question) {
 	c.Label = b.Name
-	c.Identity = []actions.Fact{{Name: factStatus, Value: statusOf(b)}}
+	c.Identity = []actions.Fact{{Name: factStatus, Value: b.StatusAlone()}}
 	if !b.FreshAt.IsZero() {
 		c.Identity = append(c.Identity, actions.Fact{Name: factMade, Value: b.FreshAt.UTC().Format(time.RFC3339)})
 	}
@@ -73,7 +66,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	}
 	ref := q.State.StateNaming(b)
 	if c.Why.IsEmpty() {
-		c.Why = l.unfit(b)
+		c.Why = q.State.Unfit(string(l.verb), b)
 	}
 	if l.entersIt() {
 		l.enters(c, b, ref)
@@ -134,23 +127,6 @@ func (l targetReader) enters(c *actions.Candidate, b *backend.Sandbox, ref *back
 		c.Notes = append(c.Notes, backend.Text("whether it sleeps is not told: if so, this wakes it, which is billed"))
 	case backend.SandboxCreated, backend.SandboxPaused, backend.SandboxRestarting, backend.SandboxExited, backend.SandboxRemoving, backend.SandboxDead: // left out before
 	}
-}
-
-// unfit says why a sandbox is not for the verb; empty: it is.
-func (l targetReader) unfit(b *backend.Sandbox) backend.Safe {
-	if l.verb == actions.Destroy || l.verb == actions.RevokeToken {
-		if b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving {
-			return backend.Textf("it is reported %s already", b.Reported)
-		}
-		return backend.Safe{}
-	}
-	if l.verb == actions.Probe && (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) {
-		return backend.Safe{} // an answer would contradict its status
-	}
-	if statusOf(b) != deployed || b.Class == backend.SandboxPaused {
-		return backend.Textf("it is reported %s: its server does not answer then", b.Reported)
-	}
-	return backend.Safe{}
 }
 
 // destroys says what a delete loses, and what could bring it back.

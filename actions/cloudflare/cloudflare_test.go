@@ -411,7 +411,7 @@ func TestCapacityIsNoFault(t *testing.T) {
 // TestWhatAVerbIsFor: targets by their state, and what a plan says about each.
 func TestWhatAVerbIsFor(t *testing.T) {
 	now := time.Now()
-	base := backend.Sandbox{Meta: backend.Meta{Key: key()}, IsSandbox: true, Reported: backend.Text("running"), Class: backend.SandboxRunning, CloudFacts: backend.CloudFacts{BridgeID: backend.MustID(boxID)}}
+	base := backend.Sandbox{Meta: backend.Meta{Key: key()}, Provider: backend.Text("cloudflare"), IsSandbox: true, Reported: backend.Text("running"), Class: backend.SandboxRunning, CloudFacts: backend.CloudFacts{BridgeID: backend.MustID(boxID)}}
 	look := func(v actions.Verb, ops bool, change func(*backend.Sandbox)) actions.Candidate {
 		b := base
 		change(&b)

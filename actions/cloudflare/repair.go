@@ -10,6 +10,7 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/cloudflare/bridge"
+	"sandglass/backend/fleet"
 )
 
 // keepFile is the file through which the directory is made: the bridge makes the directories above what it writes.
@@ -28,7 +29,7 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 	case string(before.exec.Kind) != fact(t, factFailure) || before.exec.What.String() != fact(t, factLink):
 		return observed, &actions.ChangedError{What: backend.Textf("another fault was found now: %s", before.exec.Said())}
 	}
-	if why := unrepairable(before.exec); !why.IsEmpty() {
+	if why := fleet.Unrepairable(before.exec); !why.IsEmpty() {
 		return observed, fmt.Errorf("nothing was done: %s", why)
 	}
 	err := c.make(ctx, id, before)

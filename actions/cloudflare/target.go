@@ -43,17 +43,12 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 		} else if why, stale := q.State.StaleWhy(&b.Meta); stale {
 			c.Why, c.Undecided = backend.Textf("what is known of it is old: %v", why), true
 		}
-		if h := q.State.Source(k.Source); h != nil && c.Why.IsEmpty() && l.verb != actions.Probe {
-			c.Why = h.Refuses // before what the sandbox itself lacks for the verb
-		}
 		if b != nil {
 			l.sandbox(&c, b, q.State)
 		}
 		if h := q.State.Source(k.Source); h != nil && h.Refuses == backend.Text(bridge.PreviewRefusal) && l.verb == actions.Probe {
 			c.Notes = slices.DeleteFunc(c.Notes, func(n backend.Safe) bool { return n == backend.Text(mayBill) })
 			c.Notes = append(c.Notes, backend.Text("this bridge is the 1.0 preview: no command is run, only what it tells is read. Effect and cost above are those of the stable bridge"))
-		} else if h != nil && c.Why.IsEmpty() {
-			c.Why = h.Refuses
 		}
 		out = append(out, c)
 	}
@@ -82,7 +77,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 	}
 	c.Identity = []actions.Fact{{Name: factBridge, Value: b.BridgeID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRuns, Value: runs}}
 	if c.Why.IsEmpty() {
-		c.Why = l.unfit(b)
+		c.Why = l.unfit(b, state)
 	}
 	if l.verb == actions.Repair {
 		exec := execOf(b)
@@ -123,37 +118,14 @@ func execOf(b *backend.Sandbox) backend.Verdict {
 	return v
 }
 
-// unfit says why a sandbox is not for the verb; empty: it is.
-func (l targetReader) unfit(b *backend.Sandbox) backend.Safe {
-	switch {
-	case b.BridgeID.IsZero() || !bridge.IsID(b.BridgeID.Raw()):
+// unfit says why a sandbox is not for the verb; empty: it is. A probe reads the 1.0 preview too.
+func (l targetReader) unfit(b *backend.Sandbox, state *fleet.State) backend.Safe {
+	why := state.Unfit(string(l.verb), b)
+	if l.verb == actions.Probe && why == backend.Text(bridge.PreviewRefusal) {
+		why = backend.Safe{}
+	}
+	if why.IsEmpty() && !bridge.IsID(b.BridgeID.Raw()) {
 		return backend.Text(backend.NoBridgeID + "; the account API can only show it")
-	case b.Class == backend.SandboxExited, b.Class == backend.SandboxDead, b.Class == backend.SandboxAsleep, b.Class == backend.SandboxRemoving:
-		return backend.Textf("it is reported %s: any request for it would start a new, empty container", b.Reported)
 	}
-	if l.verb == actions.Repair {
-		return unrepairable(execOf(b))
-	}
-	return backend.Safe{}
-}
-
-// unrepairable says why a repair does not help; empty: a missing directory or a link to nothing was found.
-func unrepairable(exec backend.Verdict) backend.Safe {
-	switch {
-	case exec.Kind == backend.FailWorkDirMissing, exec.Kind == backend.FailWorkDirDangling:
-		return backend.Safe{}
-	case exec.Kind == backend.FailServerDir:
-		return backend.Text("the directory of its control server was removed: making /workspace again does not help. Destroy it, and give its image another WORKDIR or a newer SDK")
-	case exec.Kind == backend.FailServerFrozen:
-		return backend.Text("its control server does not answer: no repair gets through; destroy it")
-	case exec.Kind == backend.FailExecTimeout && exec.Outcome == backend.OutcomeFailed:
-		return backend.Text("no command in it ended: no repair gets through. See whether its container runs, then probe it again")
-	case exec.Kind == backend.FailWorkDirNoDir:
-		return backend.Text("something else is where /workspace should be: a repair removes nothing but a link to nothing")
-	case exec.Outcome == backend.OutcomeOK:
-		return backend.Textf("commands ran in it (%s): there is nothing to repair", exec.Said())
-	case exec.Outcome == backend.OutcomeFailed:
-		return backend.Textf("commands fail for another reason than a missing directory: %s", exec.Said())
-	}
-	return backend.Text("which of the faults it has is not known: probe it first")
+	return why
 }

@@ -90,7 +90,7 @@ func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradict
 }
 
 // down is how a container came to run no more: it could not start, was killed at its memory limit, or ended with an error.
-// What is stopped by a signal or ends well is stopped on purpose.
+// What is stopped by a signal or ends well is stopped on purpose, but for one that was killed behind a Worker.
 func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox, w *backend.Workspace) (what backend.Safe, how string, at time.Time, is bool) {
 	at = endedAt(env, b)
 	switch {
@@ -103,8 +103,10 @@ func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox, w *backend.Wor
 		return what, how, at, false
 	case b.OOMKilled.Or(false):
 		return backend.Text("its container was killed at its memory limit"), "oom", at, true
-	case b.Crashed():
-		return backend.Textf("its container ended with exit code %d", b.ExitCode.Or(0)), fmt.Sprint(downExit, b.ExitCode.Or(0)), at, true
+	case b.FailedEnd() && !b.ExitCode.IsKnown():
+		return downText(downFailed), downFailed, at, true
+	case b.FailedEnd():
+		return backend.Textf("its container ended with exit code %s", backend.ExitText(b.ExitCode.Or(0))), fmt.Sprint(downExit, b.ExitCode.Or(0)), at, true
 	}
 	return what, how, at, false
 }
@@ -113,6 +115,8 @@ func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox, w *backend.Wor
 const (
 	downStart = "start-"
 	downExit  = "exit-"
+
+	downFailed = "failed" // its platform says so, and no code
 )
 
 // downText says of many containers how they came to run no more.
@@ -120,6 +124,8 @@ func downText(how string) backend.Safe {
 	switch {
 	case how == "oom":
 		return backend.Text("its container was killed at its memory limit")
+	case how == downFailed:
+		return backend.Text("its container ended, which its platform calls a failure")
 	case how == "unstarted":
 		return backend.Text("its container was never started")
 	case strings.HasPrefix(how, downStart):

@@ -33,10 +33,13 @@ func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 	if !ok || !b.Judged() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	if !b.Crashed() && !calledFailed(b) || b.Class == backend.SandboxRestarting || !b.StartError.IsEmpty() {
+	if !b.FailedEnd() || b.Class == backend.SandboxRestarting || !b.StartError.IsEmpty() {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	if !b.IsSandbox || len(env.HomesOf(b.Key.Source)) == 0 || calledFailed(b) && b.Session.IsZero() {
+		if !b.Crashed() && !calledFailed(b) {
+			return alerts.Verdict{Outcome: alerts.False} // it was killed, and nobody says that it was needed
+		}
 		return r.alone(env, b)
 	}
 	if b.Session.IsZero() {

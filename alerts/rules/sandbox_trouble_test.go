@@ -182,11 +182,13 @@ func crashed(s *story, code int, ago time.Duration) func(*backend.Sandbox) {
 	}
 }
 
-func beginRunning(t testing.TB) *story {
-	s := beginBoxes(t, exitedRule)
+func beginRunning(t testing.TB) *story { return beginRunningFor(t, exitedRule) }
+
+func beginRunningFor(t testing.TB, rule string) *story {
+	s := beginBoxes(t, rule)
 	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
 	s.box("c1", "a", nil)
-	s.look().quiet(exitedRule)
+	s.look().quiet(rule)
 	return s
 }
 
@@ -369,6 +371,35 @@ func TestExitedColdStartGapRestart(t *testing.T) {
 	if a := s.want(exitedRule, alerts.StateFiring); a.Severity != alerts.SeverityInfo {
 		t.Errorf("after a day it is %s", a.Severity)
 	}
+}
+
+// TestAKilledContainerBehindAWorker: exit code 137 under a session that runs is told whatever the platform calls it, since what idles
+// there is asked to stop; one that was asked, and one that nobody is known to need, are not.
+func TestAKilledContainerBehindAWorker(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		class backend.SandboxClass
+		code  int
+		fires bool
+	}{{backend.SandboxExited, 137, true}, {backend.SandboxDead, 137, true}, {backend.SandboxExited, 143, false}, {backend.SandboxExited, 1, true}} {
+		for _, rule := range []string{exitedRule, contradictionRule} {
+			s := beginRunningFor(t, rule)
+			s.box("c1", "a", func(b *backend.Sandbox) {
+				crashed(s, c.code, 0)(b)
+				b.Class, b.Provider = c.class, backend.Text("cloudflare")
+			})
+			s.every(5*time.Second, time.Minute, func() { s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) }) })
+			if got := len(s.alerts(rule)) == 1 && s.alerts(rule)[0].State == alerts.StateFiring; got != c.fires {
+				t.Errorf("%s, %s with %d: %s", rule, c.class, c.code, summary(s.board))
+			}
+		}
+	}
+	s := begin(t, exitedRule)
+	s.source("workers", backend.InputContainers)
+	s.workersBox(func(b *backend.Sandbox) {
+		b.Class, b.Reported, b.ExitCode, b.FinishedAt = backend.SandboxExited, backend.Text("stopped"), backend.Known(137), backend.Known(s.wall.Add(-time.Minute))
+	})
+	s.after(10 * time.Second).quiet(exitedRule)
 }
 
 // TestExitedAsksEachHome: two sources may list the session, and the first one cannot be read.
