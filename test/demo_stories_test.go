@@ -88,12 +88,14 @@ var ownStories = map[string]string{
 const always = "alert failed lines log-end shared session tmpfs"
 
 // TestDemoStoriesAreDiagnosed plays two and a half minutes of each scenario. Every alert tells one of the stories, its
-// diagnosis confirms the check of that story, and none of another story.
+// diagnosis confirms the check of that story, and none of another story. No page of a sandbox prints a command that its action refuses.
 func TestDemoStoriesAreDiagnosed(t *testing.T) {
 	t.Parallel()
-	told := map[string]bool{}
+	told, asked := map[string]bool{}, map[string]int{}
 	for _, s := range demo.Scenarios() {
-		state, board, events := playDemo(t, s.Name, 150*time.Second)
+		var written string
+		state, board, events := watchDemoBy(t, s.Name, 150*time.Second, func(config string) string { written = config; return config }, func(*fleet.State, *alerts.Board) {})
+		judgesOf(t, written).advisesNothingRefused(t, s.Name, runbook.Case{State: state, Board: board, Events: events}, asked)
 		for _, a := range board.Alerts {
 			if a.State != alerts.StateFiring && a.State != alerts.StatePending {
 				continue
@@ -121,6 +123,9 @@ func TestDemoStoriesAreDiagnosed(t *testing.T) {
 			}
 			confirmsItsStory(t, s.Name, a, &d, strings.Fields(confirms))
 		}
+	}
+	if asked["probe"] < 5 || asked["rescue"]+asked["destroy"] == 0 {
+		t.Errorf("no page advises what could be refused: %v", asked)
 	}
 	for _, x := range stories {
 		if !told[x.rule+x.cause] && !x.brief() {

@@ -273,23 +273,30 @@ func (s *subjectView) loops() Check {
 func (s *subjectView) endedBadly() Check {
 	return s.container(question{"ended", "Did it end by itself with an error?", "its exit code"},
 		func(b *backend.Sandbox) (backend.Safe, bool) {
-			text := backend.Textf("ended with exit code %d", b.ExitCode.Or(0))
-			failed := b.Provider.String() == "cloudflare" && b.Class == backend.SandboxDead // with whatever code
-			if code, told := b.ExitCode.Get(); failed && told {
-				text = backend.Textf("failed with exit code %s", backend.ExitText(code))
-			} else if failed {
-				text = backend.Text("failed, with an exit code that is not told")
-			}
+			text := endText(b)
 			if at, ok := b.FinishedAt.Get(); ok {
 				text = backend.Textf("%s, %s ago", text, backend.Age(s.now.Sub(at)))
 			}
-			return text, b.Crashed() || failed
+			return text, b.FailedEnd()
 		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
 			if neverRan(b) {
 				return RuledOut, backend.Text("never ran")
 			}
 			return instead(b.ExitCode.IsKnown() || b.Class == backend.SandboxRunning, "did not end with an error of its own")
 		})
+}
+
+// endText is how a container ended, as its platform tells it.
+func endText(b *backend.Sandbox) backend.Safe {
+	code, told := b.ExitCode.Get()
+	failed := b.Provider.String() == "cloudflare" && b.Class == backend.SandboxDead // with whatever code
+	switch {
+	case failed && told:
+		return backend.Textf("failed with exit code %s", backend.ExitText(code))
+	case failed:
+		return backend.Text("failed, with an exit code that is not told")
+	}
+	return backend.Textf("ended with exit code %s", backend.ExitText(code))
 }
 
 func (s *subjectView) unhealthy() Check {

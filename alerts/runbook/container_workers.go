@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/backend"
@@ -21,19 +22,19 @@ func (s *subjectView) adviseWorkersContainer(d *Diagnosis, led string, b *backen
 			c.WouldTell = backend.Text("its state and log at the platform")
 		}
 	}
-	log := backend.Text("Read its log: wrangler tail, or the logs of its application in Cloudflare's dashboard.")
+	log := backend.Text(readWorkersLog)
 	switch led {
 	case "ended", "memory", "near":
 		d.Conclusion = backend.Clean(strings.Replace(d.Conclusion.String(), "It ended by itself with an error", "Its platform reports that it failed", 1), 600)
 		d.Do = []backend.Safe{log}
 		if led != "ended" || b.ExitCode.Or(0) == 137 {
-			d.Do = append(d.Do, backend.Text("Look at its memory: exit code 137 can mean that it ran out. Take a larger instance_type in the Wrangler configuration."))
+			d.Do = append(d.Do, backend.Text(lookAtMemory))
 		}
-		d.Dont = []backend.Safe{backend.Text("Don't count on its files: its next start is on an empty disk.")}
+		d.Dont = []backend.Safe{backend.Text(filesAreGone)}
 	case "unhealthy":
 		d.Do = []backend.Safe{log}
 		if !b.BridgeID.IsZero() && s.State.NoProbe(b).IsEmpty() {
-			d.Do = append(d.Do, backend.Text("Probe it: sandglass probe NAME"))
+			d.do("Probe it: sandglass probe NAME")
 		}
 	}
 }
@@ -48,4 +49,33 @@ func (s *subjectView) adviseFailedSandbox(d *Diagnosis, led string) {
 	d.Do = []backend.Safe{backend.Text("Read the error: a failure of the platform is nothing to correct in the sandbox. See the platform's status page."),
 		backend.Text("Let the session open it again: the platform replaces a failed sandbox by a new one of the same name.")}
 	d.Dont = []backend.Safe{backend.Text("Don't count on its files: the new one has none of them, except in mounts.")}
+}
+
+// readWorkersLog is how to read the log of a container behind a Worker.
+const readWorkersLog backend.Literal = "Read its log: wrangler tail, or the logs of its application in Cloudflare's dashboard."
+
+// What exit code 137 of such a container can mean, and what its end costs.
+const (
+	lookAtMemory backend.Literal = "Look at its memory: exit code 137 can mean that it ran out. Take a larger instance_type in the Wrangler configuration."
+	filesAreGone backend.Literal = "Don't count on its files: its next start is on an empty disk."
+)
+
+// endOver concludes about containers behind a Worker that ended: nothing is left to look into, and their next use starts others.
+func (s *subjectView) endOver(d *Diagnosis) {
+	d.NoReset = backend.Safe{}
+	d.dont(filesAreGone)
+	switch {
+	case d.is("down"):
+		d.conclude("Its container ended while its session runs. %s.", d.fact("down"))
+	case s.ledBy("contradiction") != nil:
+		d.conclude("It ended before what failed in it was verified. What was in it is gone.")
+		d.dont("Don't take its end for a repair. What made it fail may do so again.")
+	default:
+		d.deny("It ended, as reported: nothing in it can be observed.")
+	}
+	d.do(readWorkersLog)
+	if slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.ExitCode.Or(0) == 137 }) {
+		d.do(lookAtMemory)
+	}
+	d.do("Its next use starts a fresh container. Restore its files there, or begin a new session.")
 }

@@ -200,7 +200,7 @@ func (s *subjectView) containerDown() Check {
 		case b.OOMKilled.Or(false):
 			return backend.Text("was killed at its memory limit"), b.Class.Ended()
 		}
-		return backend.Textf("ended with exit code %d", b.ExitCode.Or(0)), b.Crashed()
+		return endText(b), b.FailedEnd()
 	}, func(b *backend.Sandbox) (Mark, backend.Safe) {
 		return RuledOut, backend.Textf("is %s", b.Reported)
 	})

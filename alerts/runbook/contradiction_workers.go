@@ -30,14 +30,13 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	if len(s.sandboxes) == 1 {
 		probe = backend.Textf("a probe: sandglass probe %s", called(s.sandboxes[0]))
 	}
-	unreached := s.noProbe()
-	if !unreached.IsEmpty() {
-		probe = backend.Text("its application: no probe reaches it")
-	}
 	for i := range told {
 		if !told[i].WouldTell.IsEmpty() && !slices.Contains([]string{string(applicationTells), string(commandsTell), string(imageTells), string(runsTells)}, told[i].WouldTell.String()) { // nothing else looks into them
 			told[i].WouldTell = probe
 		}
+	}
+	if s.allOver() {
+		told = append([]Check{s.containerDown()}, told...)
 	}
 	checks := append([]Check{s.manyAtOnce()}, told...)
 	if !s.sessionID.IsZero() { // no label joins one to a session
@@ -45,7 +44,6 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 	}
 	d := Diagnosis{Checks: s.startFrom(s.fresh(checks))}
 	s.endWorkers(&d)
-	d.unreached(unreached)
 	if slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return s.State.NoRoom(b, s.now) }) {
 		d.makeRoom()
 	}
@@ -79,36 +77,6 @@ func (s *subjectView) serverFrozen() Check {
 	return c
 }
 
-// noProbe is why no probe reaches one of the sandboxes; empty: nothing forbids one.
-func (s *subjectView) noProbe() backend.Safe {
-	for _, b := range s.sandboxes {
-		if why := s.State.NoProbe(b); !why.IsEmpty() {
-			return why
-		}
-	}
-	return backend.Safe{}
-}
-
-// unreached replaces the steps that act on a sandbox which no action reaches, by the reason; empty: actions reach it.
-func (d *Diagnosis) unreached(why backend.Safe) {
-	if why.IsEmpty() {
-		return
-	}
-	acts := func(step backend.Safe) bool {
-		return slices.ContainsFunc([]string{"sandglass probe ", "sandglass repair ", "sandglass destroy "}, func(command string) bool { return strings.Contains(step.String(), command) })
-	}
-	n := len(d.Do)
-	d.Do = slices.DeleteFunc(d.Do, acts)
-	if len(d.Do) < n {
-		d.do("Look into it through your application. Sandglass cannot: %s.", why)
-	}
-	for i, x := range d.Dont {
-		if strings.Contains(x.String(), "before a probe") {
-			d.Dont[i] = backend.Text("Don't call it broken or well: nothing that is read tells it.")
-		}
-	}
-}
-
 // applicationTells is what shows that the directory of a control server is gone, where a probe does not.
 const applicationTells backend.Literal = "errors of its application: " + backend.MarkNotStarted + " in file calls too"
 
@@ -131,9 +99,12 @@ func (s *subjectView) exclude(told []Check) {
 	}
 	changed, entered, file, from := s.changedAt(), s.entered(), s.saysFile(), s.faultFrom()
 	gone := slices.ContainsFunc(told, func(c Check) bool { return c.Name == "server-dir" && c.Mark == Confirmed && c.of != nil })
+	hangs := slices.ContainsFunc(told, func(c Check) bool { return c.Name == "frozen" && c.Mark == Confirmed && c.of != nil })
 	for i := range told {
 		c := &told[i]
 		switch {
+		case hangs && c.Mark == CannotTell:
+			c.Fact, c.WouldTell = backend.Text("no command that would look at it ends"), backend.Text(commandsTell)
 		case c.Name == "server-dir" && file != nil && c.Mark != Confirmed:
 			c.Fact, c.Source, c.At = backend.Clean(strings.TrimPrefix(file.Text.String(), "log: "), 400), file.Source, file.At
 			if c.Mark, c.WouldTell = CannotTell, backend.Text("a probe"); slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {
@@ -343,6 +314,8 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.conclude("Many sandboxes fail alike: one cause outside is likely. %s.", d.fact("many"))
 		d.dont("Don't repair them one by one before the cause is found.")
 		d.do("Look at the last rollout: sandglass get events. Look at the image and the agent's last change too.")
+	case s.allOver():
+		s.endOver(d)
 	case d.is("server-dir"):
 		d.conclude("The directory of its control server is gone. A repair does not help.")
 		d.dont("Don't repair it: making /workspace again changes nothing.")

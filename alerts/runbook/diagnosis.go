@@ -174,6 +174,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
 	s.fit(&d)
 	s.undenied(&d)
+	s.fitting(&d)
 	s.refuse(&d)
 	s.suit(&d)
 	d.Knobs = p.Fitting(&d).values(s)

@@ -100,7 +100,9 @@ func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
 		var own unfit
 		switch e := c.State.Entity(k).(type) {
 		case *backend.Sandbox:
-			own = misfit(v, e)
+			if own = refusedBy(v, e, c); own == (unfit{}) {
+				own = misfit(v, e)
+			}
 		case *backend.Tmpdir:
 			own = unfitTmpdir(v, e)
 		}
@@ -114,33 +116,41 @@ func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
 		}
 	}
 	if len(keys) > 1 {
-		return backend.Text(why.many)
+		return cmp.Or(why.all, backend.Text(why.many))
 	}
-	return backend.Text(why.one)
+	return cmp.Or(why.all, backend.Text(why.one))
 }
 
-// unfit is why a verb does not fit one sandbox, and several.
-type unfit struct{ one, many backend.Literal }
+// unfit is why a verb does not fit one sandbox, and several; or what its action says of all of them.
+type unfit struct {
+	one, many backend.Literal
+	all       backend.Safe
+}
+
+// refusedBy is why the action of a verb refuses a sandbox by what was read of it.
+func refusedBy(v actions.Verb, b *backend.Sandbox, c *views.Snapshot) unfit {
+	return unfit{all: c.State.Unfit(string(v), b)}
+}
 
 // misfit is why a verb does not fit a sandbox in the state that was read last; empty: it may fit.
 func misfit(v actions.Verb, b *backend.Sandbox) unfit {
 	runs := b.Class == backend.SandboxRunning
 	switch {
 	case !b.IsSandbox:
-		return unfit{"it is not a sandbox: a label or selector decides", "they are not sandboxes: a label or selector decides"}
+		return unfit{one: "it is not a sandbox: a label or selector decides", many: "they are not sandboxes: a label or selector decides"}
 	case v == actions.Start && runs:
-		return unfit{"it runs already", "they run already"}
+		return unfit{one: "it runs already", many: "they run already"}
 	case v == actions.Start && b.Class == backend.SandboxPaused:
-		return unfit{"it is paused: resume it", "they are paused: resume them"}
+		return unfit{one: "it is paused: resume it", many: "they are paused: resume them"}
 	case !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop, actions.Restart, actions.Shell}, v):
 	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead || b.Class == backend.SandboxCreated:
-		return unfit{"it does not run", "they do not run"}
+		return unfit{one: "it does not run", many: "they do not run"}
 	case v == actions.Resume && runs:
-		return unfit{"it runs already", "they run already"}
+		return unfit{one: "it runs already", many: "they run already"}
 	case v == actions.Pause && b.Class == backend.SandboxPaused:
-		return unfit{"it is paused already", "they are paused already"}
+		return unfit{one: "it is paused already", many: "they are paused already"}
 	case v == actions.Repair && runs && !noWorkDir(b):
-		return unfit{"no missing working directory was seen; probe it", "no missing working directory was seen; probe them"}
+		return unfit{one: "no missing working directory was seen; probe it", many: "no missing working directory was seen; probe them"}
 	}
 	return unfit{}
 }
@@ -150,9 +160,9 @@ func unfitTmpdir(v actions.Verb, d *backend.Tmpdir) unfit {
 	held, known := d.Holders.Get()
 	switch {
 	case v == actions.Clean && known && len(held) > 0:
-		return unfit{"a process uses it", "processes use them"}
+		return unfit{one: "a process uses it", many: "processes use them"}
 	case v == actions.Undo || v == actions.Purge:
-		return unfit{"it is not quarantined", "they are not quarantined"}
+		return unfit{one: "it is not quarantined", many: "they are not quarantined"}
 	}
 	return unfit{}
 }
