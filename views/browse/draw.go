@@ -210,9 +210,12 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 			cols[i].Priority, cols[i].Hidden = 1, !on
 		}
 	}
-	need, same := l.needs(cols, rows)
+	need, same, nothing := l.needs(cols, rows)
 	for i := range cols {
 		c := &cols[i]
+		if l.cfg.Set.Columns[i].Follows && !nothing[i] { // its first value moves no other column
+			need[i] = max(need[i], c.Min)
+		}
 		c.Min = min(c.Min, need[i])
 		c.Ideal = max(c.Min, min(c.Ideal, need[i]))
 	}
@@ -228,10 +231,10 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 	return slots
 }
 
-// needs is how wide the columns are for these rows, and in which of them all rows say the same.
-func (l *List[R]) needs(cols []kit.Column, rows []kit.Row[R]) (need []int, same []bool) {
+// needs is how wide the columns are for these rows, and in which of them all rows say the same, or nothing.
+func (l *List[R]) needs(cols []kit.Column, rows []kit.Row[R]) (need []int, same, nothing []bool) {
 	const some = 3 // fewer rows often agree by chance, but not in having nothing
-	need, same = make([]int, len(cols)), make([]bool, len(cols))
+	need, same, nothing = make([]int, len(cols)), make([]bool, len(cols)), make([]bool, len(cols))
 	for i, c := range cols {
 		need[i], same[i] = kit.Width(cmp.Or(c.Brief, c.Title)), len(rows) > 0
 		if i == l.sort {
@@ -256,9 +259,10 @@ func (l *List[R]) needs(cols []kit.Column, rows []kit.Row[R]) (need []int, same 
 			}
 			need[i] = max(need[i], width)
 		}
+		nothing[i] = same[i] && (first == subjects.Nothing || first == "")
 		same[i] = same[i] && (len(rows) >= some || first == subjects.Nothing)
 	}
-	return need, same
+	return need, same, nothing
 }
 
 func (l *List[R]) head(t *theme.Theme, w int, slots []kit.Slot) string {

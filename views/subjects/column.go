@@ -3,6 +3,8 @@ package subjects
 import (
 	"cmp"
 	"iter"
+	"slices"
+	"strconv"
 	"strings"
 
 	"sandglass/alerts"
@@ -30,6 +32,9 @@ type Cell struct {
 	Short backend.Safe
 	// Brief is shown where Short does not fit either; empty: Short is cut.
 	Brief backend.Safe
+	// Parts are those of a Text that lists them with spaces between: as many as fit are shown, and the others counted. Short
+	// is shown where not even the first one fits.
+	Parts []backend.Safe
 	Tone  theme.Tone
 	// Mark stands in front of a state's word.
 	Mark theme.Mark
@@ -38,12 +43,38 @@ type Cell struct {
 // Fitting is the longest form of a cell's text that fits into w cells, or else the shortest one.
 func (c *Cell) Fitting(w int) string {
 	s := c.Text.String()
+	if kit.Width(s) > w {
+		if some := fittingParts(c.Parts, w); some != "" {
+			return some
+		}
+	}
 	for _, shorter := range []backend.Safe{c.Short, c.Brief} {
 		if kit.Width(s) > w && !shorter.IsEmpty() {
 			s = shorter.String()
 		}
 	}
 	return s
+}
+
+// fittingParts are the first of several parts, as many as fit into w cells together with the number of the others; empty: not
+// even the first one does.
+func fittingParts(parts []backend.Safe, w int) (fitting string) {
+	list := ""
+	for i, p := range parts {
+		list += p.String()
+		rest := ""
+		if left := len(parts) - i - 1; left > 0 {
+			rest = " +" + strconv.Itoa(left)
+		}
+		if kit.Width(list) > w {
+			break
+		}
+		if kit.Width(list+rest) <= w {
+			fitting = list + rest
+		}
+		list += " "
+	}
+	return fitting
 }
 
 // SortKey orders the rows of one column: numbers first by value, then texts; what is unknown comes last whichever way
@@ -111,6 +142,8 @@ type Column[R any] struct {
 	// nil: always. Passing: it changes as time goes by, too.
 	Needed  func(*views.Snapshot) bool
 	Passing bool
+	// Follows says that its values come some time after their rows: as long as some row can have one, it has its least width.
+	Follows bool
 	// Descending columns are sorted largest first when first chosen: ages of trouble, sizes, counts.
 	Descending bool
 	Cell       func(R, *views.Snapshot) Cell
@@ -245,6 +278,10 @@ func (c *Cursor[R]) Cell(i int) Cell {
 		if text := s.String(); c.ctx.Shown(text) != text {
 			*s = backend.Clean(c.ctx.Shown(text), backend.MaxTextRunes)
 		}
+	}
+	cell.Parts = slices.Clone(cell.Parts)
+	for i, p := range cell.Parts {
+		cell.Parts[i] = backend.Clean(c.ctx.Shown(p.String()), backend.MaxTextRunes)
 	}
 	return cell
 }

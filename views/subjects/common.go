@@ -7,6 +7,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/views"
+	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
 
@@ -70,6 +71,23 @@ func comparePaths(a, b backend.Key) int {
 func textColumn[R any](c Column[R], tone theme.Tone, get func(R) backend.Safe) Column[R] {
 	c.Cell = func(r R, _ *views.Snapshot) Cell { return text(get(r), tone) }
 	c.Sort = func(r R, _ *views.Snapshot) SortKey { return sortText(get(r).String()) }
+	return c
+}
+
+// listColumn shows parts in one line, what does not fit as a number; unit is the word for several of them.
+func listColumn[R any](c Column[R], unit string, get func(R) []backend.Safe) Column[R] {
+	c.Cell = func(r R, _ *views.Snapshot) Cell {
+		parts := get(r)
+		if len(parts) == 0 {
+			return None()
+		}
+		cell := Cell{Text: backend.Join(parts, " "), Tone: theme.Dim}
+		if len(parts) > 1 {
+			cell.Parts, cell.Short = parts, plain(kit.Number(len(parts))+" "+unit)
+		}
+		return cell
+	}
+	c.Sort = func(r R, _ *views.Snapshot) SortKey { return sortText(backend.Join(get(r), " ").String()) }
 	return c
 }
 

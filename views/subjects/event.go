@@ -28,7 +28,7 @@ func Events() *Set[views.Event] {
 		Muted: func(e row) bool { return e.Kind == backend.EventPlatform },
 		JSON:  func(e row, _ *views.Snapshot) ([]byte, error) { return views.JSON(e.Event) },
 		Columns: []Column[row]{
-			{Name: "time", Title: "TIME", Help: "our time, UTC; with the day when it is another one", Min: 9, Ideal: 11, Priority: 0, Descending: true,
+			{Name: "time", Title: "TIME", Help: "our time, UTC; with the day when it is another one", Min: 9, Ideal: 11, Priority: 2, Descending: true,
 				Cell:    func(e row, c *views.Snapshot) Cell { return timeCell(e.At, c.Now, theme.Normal) },
 				Sort:    func(e row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(e.At.UnixNano())} },
 				Measure: func(e row, c *views.Snapshot) (float64, bool) { return c.Now.Sub(e.At).Seconds(), true }},
@@ -42,16 +42,27 @@ func Events() *Set[views.Event] {
 				Sort: func(e row, _ *views.Snapshot) SortKey {
 					return SortKey{Num: float64(e.SourceAt.UnixNano()), Unknown: e.SourceAt.IsZero()}
 				}},
-			{Name: "kind", Title: "WHAT", Help: "alert, action, note, platform or change", Min: 10, Ideal: 10, Priority: 1,
+			{Name: "happened", Title: "EVENT", Help: "its short name, with the sign of what kind of event it is", Min: 9, Ideal: 24, Priority: 0, Where: NarrowOnly,
+				Cell: func(e row, c *views.Snapshot) Cell {
+					cell := ranked(kindCell(e.Event), e.Event, c)
+					if name := EventName(e.Event); !name.IsEmpty() {
+						cell.Text = name
+					}
+					return cell
+				},
+				Sort: func(e row, _ *views.Snapshot) SortKey {
+					return sortText(string(e.Kind) + " " + EventName(e.Event).String())
+				}},
+			{Name: "kind", Title: "WHAT", Help: "alert, action, note, platform or change", Min: 10, Ideal: 10, Priority: 3, Where: WideOnly,
 				Cell: func(e row, c *views.Snapshot) Cell { return ranked(kindCell(e.Event), e.Event, c) },
 				Sort: func(e row, _ *views.Snapshot) SortKey { return sortText(string(e.Kind)) }},
-			textColumn(Column[row]{Name: "name", Title: "EVENT", Help: "its short name: firing, die, reset, …", Min: 9, Ideal: 13, Priority: 3},
+			textColumn(Column[row]{Name: "name", Title: "EVENT", Help: "its short name: firing, die, reset, …", Min: 9, Ideal: 24, Priority: 0, Where: WideOnly},
 				theme.Normal, func(e row) backend.Safe { return EventName(e.Event) }),
 			{Name: "subject", Title: "ABOUT", Help: "what it is about, by name where it has one", Min: 12, Ideal: 21, Flex: 1, Priority: 4,
 				Cell: func(e row, c *views.Snapshot) Cell { return text(NameOf(e.Subject, c), theme.Normal) },
 				Sort: func(e row, c *views.Snapshot) SortKey { return sortText(NameOf(e.Subject, c).String()) }},
 			sourceColumn(func(e row) string { return e.Source }, 5),
-			{Name: "text", Title: "WHAT HAPPENED", Help: "in words", Min: 30, Ideal: 48, Flex: 4, Priority: 0,
+			{Name: "text", Title: "WHAT HAPPENED", Help: "in words", Min: 30, Ideal: 48, Flex: 4, Priority: 1,
 				Cell: func(e row, c *views.Snapshot) Cell { return eventText(e.Event, NameOf(e.Subject, c).String()) },
 				Sort: func(e row, _ *views.Snapshot) SortKey { return sortText(e.Text.String()) }},
 		},
@@ -119,6 +130,8 @@ func eventText(e *backend.Event, about string) Cell {
 	if named := noun(e.Subject.Kind) + " " + about + " "; about != "" && strings.HasPrefix(whole, named) {
 		c.Short = plain(whole[len(named):])
 	} else if rest, is := strings.CutPrefix(whole, "container "+about+" "); is && about != "" {
+		c.Short = plain(rest)
+	} else if rest, is := strings.CutPrefix(whole, about+", "); is && about != "" {
 		c.Short = plain(rest)
 	}
 	if sentence, _, more := strings.Cut(whole, " · "); more {

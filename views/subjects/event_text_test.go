@@ -23,6 +23,7 @@ func TestEventsFitWithoutACut(t *testing.T) {
 		{backend.Event{Kind: backend.EventPlatform, Name: "die", Subject: box, Text: backend.Text("container helix-box-e0ec09 ended with exit code 1")}, "another", 20, "container helix-box-e0ec09 ended with exit code 1"},
 		{backend.Event{Kind: backend.EventPlatform, Name: "tmpdir-close-failed", Text: backend.Text("a scratch directory could not be removed · session s-1 · ENOTEMPTY: directory not empty, rmdir '/tmp/x'")}, "agent-log", 54, "a scratch directory could not be removed"},
 		{backend.Event{Kind: backend.EventTransition, Name: "firing", Text: backend.Text("contradiction is firing: reported running, but its working directory is missing")}, "helix-box-e0ec09", 54, "contradiction: no working directory"},
+		{backend.Event{Kind: backend.EventPlatform, Name: "verdict", Subject: box, Text: backend.Text("web-1, filesystem list: the working directory is missing")}, "web-1", 52, "filesystem list: the working directory is missing"},
 	} {
 		c := eventText(&x.event, x.about)
 		if got := c.Fitting(x.width); got != x.want {

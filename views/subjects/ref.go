@@ -20,7 +20,7 @@ func Refs() *Set[*backend.Ref] {
 		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Refs.All() },
 		Key:  func(r row) backend.Key { return r.Key },
 		Text: func(r row) string {
-			return r.Key.Safe().String() + " " + r.Provider.String() + " " + r.Sandbox.Safe().String() + " " + r.Origin.String() + " " + r.Key.Source + " " + labels(refLabels(r)).String()
+			return r.Key.Safe().String() + " " + r.Provider.String() + " " + r.Sandbox.Safe().String() + " " + r.Origin.String() + " " + r.Key.Source + " " + backend.Join(labels(refLabels(r)), " ").String()
 		},
 		JSON:  refJSON,
 		Stale: func(r row, c *views.Snapshot) bool { return c.Stale(&r.Meta) },
@@ -49,8 +49,8 @@ func Refs() *Set[*backend.Ref] {
 				theme.Normal, func(r row) backend.Safe { return agentOf(r).Root })),
 			needed(agentStates, textColumn(Column[row]{Name: "snapshot", Title: "SNAPSHOT", Help: "the kind of its snapshot: noop keeps nothing", Min: 8, Ideal: 8, Priority: 9, Where: Extra},
 				theme.Normal, func(r row) backend.Safe { return agentOf(r).Snapshot })),
-			needed(agentStates, textColumn(Column[row]{Name: "labels", Title: "LABELS", Help: "labels of its sandbox, as the session saved them", Min: 8, Ideal: 20, Flex: 1, Priority: 10, Where: Extra},
-				theme.Dim, func(r row) backend.Safe { return labels(refLabels(r)) })),
+			needed(agentStates, listColumn(Column[row]{Name: "labels", Title: "LABELS", Help: "labels of its sandbox, as the session saved them", Min: 8, Ideal: 20, Flex: 1, Priority: 10, Where: Extra},
+				"labels", func(r row) []backend.Safe { return labels(refLabels(r)) })),
 			sourceColumn(func(r row) string { return r.Key.Source }, 6),
 			ageColumn(Column[row]{Name: "saved", Title: "SAVED", Help: "time since it was saved", Min: 4, Ideal: 5, Priority: 3},
 				func(r row) backend.Value[time.Time] { return r.SavedAt }),
@@ -87,13 +87,13 @@ func inventoryWord(r *backend.Ref, c *views.Snapshot) backend.Safe {
 	return backend.Clean(string(c.State.MatchOf(r).Result), 40)
 }
 
-// labels writes labels in one line, so that a filter finds them: a=b c=d.
-func labels(all []backend.Field) backend.Safe {
+// labels writes each label as a filter finds it: a=b.
+func labels(all []backend.Field) []backend.Safe {
 	out := make([]backend.Safe, len(all))
 	for i, l := range all {
 		out[i] = backend.Textf("%s=%s", l.Name, l.Value)
 	}
-	return backend.Join(out, " ")
+	return out
 }
 
 // ref writes everything that a reference holds.

@@ -28,6 +28,14 @@ func ofHub(c *views.Snapshot) bool {
 	return false
 }
 
+// errorWidth is the width in which the error of a hub says something; causes of alerts are shorter.
+func errorWidth(c *views.Snapshot) int {
+	if ofHub(c) {
+		return 30
+	}
+	return 0
+}
+
 // sessionProblem is what is wrong with a session, in the words of its health route or its hub.
 func sessionProblem(s *backend.Session) backend.Safe {
 	if !s.AnswerText.IsEmpty() {
@@ -108,19 +116,34 @@ func sandboxesIn(s *backend.Session, st interface {
 
 // sessionAlerts is the worst alert that names a session, or a sandbox or workspace of it.
 func sessionAlerts(priority int) Column[*backend.Session] {
-	return worstAlert("the worst alert that names it, its sandbox or a workspace of it", func(s *backend.Session, c *views.Snapshot) *alerts.Alert {
-		worst := c.Alert(s.Key)
-		worse := func(a *alerts.Alert) {
-			if a != nil && (worst == nil || a.Severity.Rank() > worst.Severity.Rank()) {
-				worst = a
-			}
+	return worstAlert("the worst alert that names it, its sandbox or a workspace of it", worstOfSession, priority)
+}
+
+func worstOfSession(s *backend.Session, c *views.Snapshot) *alerts.Alert {
+	worst := c.Alert(s.Key)
+	worse := func(a *alerts.Alert) {
+		if a != nil && (worst == nil || a.Severity.Rank() > worst.Severity.Rank()) {
+			worst = a
 		}
-		for _, b := range c.State.BoxesOf(s.Key.ID) {
-			worse(c.Alert(b.Key))
-		}
-		worse(c.AlertOfWorkspaces(s.Key))
-		return worst
-	}, priority)
+	}
+	for _, b := range c.State.BoxesOf(s.Key.ID) {
+		worse(c.Alert(b.Key))
+	}
+	worse(c.AlertOfWorkspaces(s.Key))
+	return worst
+}
+
+// problemCell is what is wrong with a session, or else the cause of its worst alert, which has its colour in its own column.
+func problemCell(s *backend.Session, c *views.Snapshot) Cell {
+	if own := sessionProblem(s); !own.IsEmpty() {
+		return Cell{Text: own, Tone: theme.Warn}
+	}
+	a := worstOfSession(s, c)
+	if a == nil || a.Cause.IsEmpty() {
+		return None()
+	}
+	cause := a.Cause.String()
+	return Cell{Text: a.Cause, Short: plain(BareError(cause)), Brief: brief(cause), Tone: quiet(a, theme.Normal)}
 }
 
 // workspacesIn counts the workspaces of a session that a registry lists.
@@ -178,8 +201,16 @@ func toldApart(c *views.Snapshot) bool {
 	return false
 }
 
-// anyProblem reports whether something is wrong with some session.
+// anyProblem reports whether something is wrong with some session, or an alert names what may be one's.
 func anyProblem(c *views.Snapshot) bool {
+	for _, a := range c.Board.Alerts {
+		for i := range a.Subjects {
+			switch a.Subjects[i].Key.Kind {
+			case backend.KindSession, backend.KindSandbox, backend.KindWorkspace:
+				return c.State.Sessions.Len() > 0
+			}
+		}
+	}
 	for s := range c.State.Sessions.All() {
 		if !sessionProblem(s).IsEmpty() {
 			return true
