@@ -11,6 +11,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/subjects"
 )
 
 // finding are the flags of commands about one subject.
@@ -108,9 +109,11 @@ func (r *reading) remembered(live []named) []named {
 				add(p.Entity.EntityMeta().Key, backend.Alias(p.Entity))
 			}
 		}
+		shown := views.NewSnapshot(r.now, r.state, r.board)
 		for _, a := range r.board.Alerts {
 			for i := range a.Subjects {
-				add(a.Subjects[i].Key)
+				k := a.Subjects[i].Key
+				add(k, subjects.NameOf(k, shown).String()) // as check prints it
 			}
 		}
 	}

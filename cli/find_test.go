@@ -69,6 +69,24 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindTakesWhatCheckPrints: an application of a platform, which an alert is about, by its id and by the name that it is shown under.
+func TestFindTakesWhatCheckPrints(t *testing.T) {
+	r := idWorld()
+	r.state.Sources[2].Pools = []backend.Pool{{ID: backend.MustID("6f1d"), Name: backend.Text("agents")}}
+	application := keyOf(backend.KindSource, "docker", "", "docker/6f1d")
+	for _, text := range []string{"docker/agents", "docker/6f1d"} {
+		if got, err := r.find(text, finding{}); err == nil {
+			t.Errorf("%s is %v, and no alert names it", text, got)
+		}
+	}
+	r.board.Alerts = append(r.board.Alerts, &alerts.Alert{ID: "aa00", Rule: "capacity", Source: "docker", Subjects: []alerts.Subject{{Key: application}}})
+	for _, text := range []string{"docker/agents", "docker/6f1d"} {
+		if got, err := r.find(text, finding{}); err != nil || got != application {
+			t.Errorf("%s is %v, want %v, %v", text, got, application, err)
+		}
+	}
+}
+
 // TestFindRefuses: what has no or several meanings is an error of the command line, what nobody can know now is not.
 func TestFindRefuses(t *testing.T) {
 	r := idWorld()

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -308,6 +309,31 @@ func TestStepsNameTheSourceOfASandboxThatTwoHave(t *testing.T) {
 		d := w.diagnose("contradiction", sbKey("b"))
 		if said, want := fmt.Sprint(d.Do), "sandglass repair b"; !strings.Contains(said, want) || strings.Contains(said, want+" --source docker") != (len(w.sandboxes) > 1) {
 			t.Errorf("%d of that id: %s", len(w.sandboxes), said)
+		}
+	}
+}
+
+// TestContainersThatAreListedAreNotMissed: of a platform that counts neither restarts nor kills the page of capacity says that, and sends
+// to no further container source.
+func TestContainersThatAreListedAreNotMissed(t *testing.T) {
+	t.Parallel()
+	w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+		b.Provider, b.OOMKilled, b.RestartCount = backend.Text("cloudflare"), backend.Unknown[bool](), backend.NotApplicable[int]()
+	})}}
+	source := backend.Key{Kind: backend.KindSource, Source: "docker", ID: backend.MustID("docker")}
+	for _, listed := range []bool{true, false} {
+		if !listed {
+			w.sandboxes = nil
+		}
+		d := w.diagnose("7", source)
+		for name, want := range map[string]string{"parent-restarts": "the platform of 1 sandbox counts no restarts", "sandbox-oom": "the platform of 1 sandbox does not tell why one ended"} {
+			i := slices.IndexFunc(d.Checks, func(c Check) bool { return c.Name == name })
+			if i < 0 {
+				t.Fatalf("no check %s", name)
+			}
+			if c := d.Checks[i]; c.Mark != CannotTell || strings.Contains(c.Fact.String(), want) != listed || strings.Contains(c.WouldTell.String(), "container source") == listed {
+				t.Errorf("listed %v: %s, would tell %s", listed, c.Fact, c.WouldTell)
+			}
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (s *subjectView) stormNow() Check {
 		told = beside(told, beside(s.counted("evictions", evictions, over), s.counted("exhausted retries", exhausted, over)))
 	}
 	if told.IsEmpty() {
-		told = backend.Text("no workspace is listed and no source counts evictions")
+		told = backend.Text("no workspace of this subject is listed and no source counts evictions")
 	}
 	if v.alert != nil {
 		if own := figures(v.alert); !own.IsEmpty() {
@@ -224,7 +224,12 @@ func (s *subjectView) parentRestarts() Check {
 	if calm != nil {
 		return q.no(s.from(&calm.Meta), "no container restarts repeatedly")
 	}
-	return q.unsure("no container source is read, and no two starts of the agents' process were seen")
+	if len(s.sandboxes) > 0 { // their platform counts no restarts: another container source tells nothing more
+		c := q.unsure("the platform of %s counts no restarts, and no two starts of the agents' process were seen", plural(len(s.sandboxes), "sandbox"))
+		c.WouldTell = backend.Text("process_start_time_seconds on a metrics page of the agents")
+		return c
+	}
+	return q.unsure("no container of this subject is listed, and no two starts of the agents' process were seen")
 }
 
 // permanent asks whether something is retried that no retry cures. An entry that failed for such a cause is classed
@@ -277,6 +282,9 @@ func (s *subjectView) bounded() Check {
 	}
 	if bound > 0 && silent == 0 {
 		return q.no(s.newest(), "at most %d opens at a time per session; the bound across sessions is not read", bound)
+	}
+	if silent == 0 {
+		return q.unsure("no workspace of this subject is listed")
 	}
 	return q.unsure("%s do not declare it", plural(silent, "workspace"))
 }

@@ -305,6 +305,11 @@ func (s *subjectView) sandboxOOM() Check {
 	if known > 0 {
 		return q.no(s.from(&s.sandboxes[0].Meta), "the engine reports no OOM kill for %s", plural(known, "sandbox"))
 	}
+	if len(s.sandboxes) > 0 {
+		c := q.unsure("the platform of %s does not tell why one ended; none is known to have ended with exit code %d, a kill", plural(len(s.sandboxes), "sandbox"), exitKilled)
+		c.WouldTell = backend.Text("the agents' log, at the time at which a sandbox ends")
+		return c
+	}
 	return q.unsure("no sandbox of this subject is listed")
 }
 
