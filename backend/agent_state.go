@@ -59,6 +59,17 @@ type AgentState struct {
 // KeepsNothing reports whether no file outlives the sandbox of a saved session but in mounts: its snapshot is noop.
 func (x *AgentState) KeepsNothing() bool { return x != nil && x.Snapshot.String() == "noop" }
 
+// LostWith says what became of the files of a sandbox that is gone.
+func (x *AgentState) LostWith() Safe {
+	switch {
+	case x.KeepsNothing():
+		return Text("its files are lost, except in mounts: its snapshot, noop, keeps nothing")
+	case x != nil && !x.Snapshot.IsEmpty():
+		return Textf("its files are lost, except in mounts and in its last snapshot, which is %s", x.Snapshot)
+	}
+	return Text("its files are lost, except in mounts")
+}
+
 // LostBefore says what became of the files of the sandbox before, where another one has its name now. A nil state is of a framework
 // that takes no snapshots.
 func (x *AgentState) LostBefore() Safe {

@@ -161,8 +161,12 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 	}
 	var others map[backend.ID][]*backend.Sandbox
 	for x := range env.State.Refs.All() {
-		list := proves[x.Provider]
-		if x.Sandbox.IsZero() || list == nil || list.has(x.Sandbox.Raw()) || env.State.SandboxNamed(x.Sandbox, x.Provider) != nil || x.Stale {
+		list, ended := proves[x.Provider], env.State.EndedOf(x)
+		if ended != nil && list != nil && list.source != ended.Key.Source {
+			list = nil // another one lists it
+		}
+		there := ended == nil && list != nil && (list.has(x.Sandbox.Raw()) || env.State.SandboxNamed(x.Sandbox, x.Provider) != nil)
+		if x.Sandbox.IsZero() || list == nil || there || x.Stale {
 			continue
 		}
 		if _, why, gap := env.Gap(x.Key.Source); gap {
@@ -185,7 +189,7 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 		note := dangles(env, x, alerts.NoteAs[danglingNote](known.Note(x.Key)))
 		switch {
 		case proved(env, x, s, listed, known.Finding(x.Key) == ""), note.again(env, x, s, listed):
-			v := r.lost(env, x, s, home, list.source)
+			v := r.lost(env, x, s, home, list.source, ended)
 			v.Note = alerts.NoteOf(note)
 			found[x.Key] = v
 		case known.Finding(x.Key) != "":
@@ -281,17 +285,24 @@ func (r *refMismatch) lists(env *alerts.Env) (out []sandboxes, why backend.Safe)
 	return out, why
 }
 
-func (r *refMismatch) lost(env *alerts.Env, x *backend.Ref, s *backend.Session, home, list string) alerts.Verdict {
-	cause := backend.Textf("the stored reference of a running session names a sandbox that %s does not list", backend.Clean(list, 80))
+// lost is about a reference whose sandbox is not listed, or listed as ended: then it is given.
+func (r *refMismatch) lost(env *alerts.Env, x *backend.Ref, s *backend.Session, home, list string, ended *backend.Sandbox) alerts.Verdict {
+	cause := backend.Textf("the stored reference of a running session names a sandbox that is gone by the list of %s", backend.Clean(list, 80))
 	at := env.Display(env.ReadAt(&x.Meta))
+	detail := backend.Textf("sandbox %s is not listed", x.Sandbox.Safe())
+	shows := backend.Textf("%s lists other sandboxes of provider %s, and not this one", backend.Clean(list, 80), orNone(x.Provider))
+	if ended != nil {
+		detail = backend.Textf("sandbox %s is reported %s", x.Sandbox.Safe(), ended.Reported)
+		shows = backend.Textf("%s reports it %s: %s", backend.Clean(list, 80), ended.Reported, x.Agent.LostWith())
+	}
 	return alerts.Verdict{
 		Outcome: alerts.True, Source: home, Via: list, Cause: cause, Fingerprint: alerts.Fingerprint("stored reference names a sandbox that is gone"),
 		Runbook: "6", Session: x.Session, Provider: x.Provider, Tenant: s.Tenant, Confirmed: env.ReadAt(&x.Meta),
 		Bounds: alerts.Bounds{Earliest: env.Time(&x.Meta, x.SavedAt), Latest: env.ReadAt(&x.Meta)},
-		Detail: backend.Textf("sandbox %s is not listed", x.Sandbox.Safe()),
+		Detail: detail,
 		Evidence: []alerts.Evidence{
 			{Text: backend.Textf("%s names sandbox %s", x.Key.Safe(), x.Sandbox.Safe()), Source: x.Key.Source, At: at},
-			{Text: backend.Textf("%s lists other sandboxes of provider %s, and not this one", backend.Clean(list, 80), orNone(x.Provider)), Source: list, At: env.Display(env.Now)},
+			{Text: shows, Source: list, At: env.Display(env.Now)},
 		},
 	}
 }

@@ -11,7 +11,7 @@ import (
 // newerThan is the sandbox that a reference names by id or name, when it was made after the reference was saved: another
 // one than the reference was written for.
 func newerThan(env *alerts.Env, x *backend.Ref) (b *backend.Sandbox, made, saved time.Time) {
-	if b = env.State.SandboxNamed(x.Sandbox, x.Provider); b == nil || !b.IsSandbox || b.Stale || x.Stale {
+	if b = env.State.SandboxNamed(x.Sandbox, x.Provider); b == nil || !b.IsSandbox || b.Stale || x.Stale || env.State.EndedOf(x) != nil {
 		return nil, made, saved
 	}
 	made, saved = env.Time(&b.Meta, b.CreatedAt), env.Time(&x.Meta, x.SavedAt)

@@ -71,3 +71,30 @@ func TestVanishedWithAContainerThatStartedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestRefMismatchOfASandboxThatIsListedAsEnded: a running session whose saved state names a sandbox that its platform lists as ended has lost
+// it, as where it is not listed; a container that can start again is not lost.
+func TestRefMismatchOfASandboxThatIsListedAsEnded(t *testing.T) {
+	begin := func(provider backend.Literal, class backend.SandboxClass, runs bool) *story {
+		s := begin(t, "ref-mismatch")
+		s.source("bl", backend.InputContainers)
+		s.source("refs", backend.InputRefs)
+		s.session("a", func(x *backend.Session) { x.Running = backend.Known(runs) })
+		s.ref("a/coder", func(x *backend.Ref) {
+			x.Sandbox, x.Provider, x.SavedAt = backend.MustID("agents-a"), backend.Text(provider), backend.Known(s.wall.Add(-time.Hour))
+			x.FirstSeen, x.Agent = s.wall.Add(-time.Hour), &backend.AgentState{Snapshot: backend.Text("noop")}
+		})
+		s.box("agents-a", "", func(b *backend.Sandbox) {
+			b.Key.Source, b.Name, b.Provider, b.Class, b.Reported = "bl", backend.Text("agents-a"), backend.Text(provider), class, backend.Text("TERMINATED")
+		})
+		return s.look().after(time.Minute).after(time.Minute)
+	}
+	a := begin("blaxel", backend.SandboxExited, true).want("ref-mismatch", alerts.StateFiring)
+	if a.Severity != alerts.SeverityCritical || a.Subjects[0].Detail.String() != "sandbox agents-a is reported TERMINATED" {
+		t.Errorf("%s: %v", a.Severity, a.Subjects)
+	}
+	wantEvidence(t, a, "bl reports it TERMINATED: its files are lost, except in mounts: its snapshot, noop, keeps nothing")
+	begin("blaxel", backend.SandboxExited, false).quiet("ref-mismatch")
+	begin("blaxel", backend.SandboxRunning, true).quiet("ref-mismatch")
+	begin("docker", backend.SandboxExited, true).quiet("ref-mismatch")
+}

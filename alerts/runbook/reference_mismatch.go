@@ -123,6 +123,9 @@ func (s *subjectView) deleted() Check {
 		return c
 	}
 	for _, sb := range s.sandboxes {
+		if x := s.State.StateNaming(sb); x != nil && s.State.EndedOf(x) == sb {
+			return q.yes(s.from(&sb.Meta), "%s is reported %s", sb.Name, sb.Reported)
+		}
 		if sb.Class != backend.SandboxUnknown {
 			return s.aged(q, sb, q.no(s.from(&sb.Meta), "%s is there (%s)", sb.Name, sb.Reported))
 		}
@@ -146,6 +149,11 @@ func (s *subjectView) disagree() Check {
 			continue
 		}
 		read++
+		if x := s.State.Refs.Get(backend.Key{Kind: backend.KindRef, Source: r.Source, Parent: r.Session, ID: r.Workspace}); x != nil {
+			if b := s.State.EndedOf(x); b != nil {
+				return q.yes(s.from(&b.Meta), "the reference of %s names sandbox %s, which is reported %s", r.Session.Safe(), r.Resource.Safe(), b.Reported)
+			}
+		}
 		if !listed[r.Resource] {
 			return q.unsure("the reference of %s names sandbox %s, which is not among those that are listed here", r.Session.Safe(), r.Resource.Safe())
 		}

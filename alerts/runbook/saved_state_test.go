@@ -23,10 +23,14 @@ func TestPage6OfASavedState(t *testing.T) {
 	}{
 		{"noop", backend.SandboxRunning, 10 * time.Minute, "sandbox", "newer", "Tell the owner: the files of before are lost. Only mounts keep them; no snapshot does."},
 		{"remote", backend.SandboxRunning, 10 * time.Minute, "alert", "newer", "Restore the last snapshot (remote) if the agent did not."},
+		{"noop", backend.SandboxExited, 3 * time.Hour, "alert", "disagree", "Stop the agent's run before it works on."},
 	} {
 		w := world{sessions: []*backend.Session{session(id, true)},
 			sandboxes: []*backend.Sandbox{box(name, "", func(b *backend.Sandbox) {
 				b.Provider, b.Class, b.Power, b.Reported, b.CreatedAt = backend.Text("blaxel"), c.status, backend.Text("RUNNING"), backend.Text("DEPLOYED RUNNING"), at(c.made)
+				if c.status == backend.SandboxExited {
+					b.Reported = backend.Text("TERMINATED")
+				}
 			})},
 			saved: []*backend.Ref{savedRef(id, backend.NotApplicable[int](), func(r *backend.Ref) {
 				r.Sandbox, r.SavedAt, r.Provider = backend.MustID(name), at(time.Hour), backend.Text("blaxel")

@@ -126,7 +126,7 @@ func (s *subjectView) newer() Check {
 	}
 	for r := range s.State.Refs.All() {
 		at, dated := r.SavedAt.Get()
-		if !dated || !s.sessionID.IsZero() && r.Session != s.sessionID {
+		if !dated || !s.sessionID.IsZero() && r.Session != s.sessionID || s.State.EndedOf(r) != nil {
 			continue
 		}
 		own := by[r.Sandbox]

@@ -47,6 +47,23 @@ func MadeAfter(made, saved time.Time) bool {
 	return !made.IsZero() && !saved.IsZero() && !made.Before(saved.Add(newerBy))
 }
 
+// EndedForGood reports whether a sandbox that is listed is over and does not come back: a stopped container can start again.
+func EndedForGood(b *backend.Sandbox) bool {
+	return (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) && b.Provider.String() != "docker"
+}
+
+// EndedOf is the sandbox that the saved state of an agent SDK names, where its platform lists it as ended for good; nil: it does not.
+func (s *State) EndedOf(r *backend.Ref) *backend.Sandbox {
+	if r.Agent == nil || r.Sandbox.IsZero() {
+		return nil
+	}
+	b := s.SandboxNamed(r.Sandbox, r.Provider)
+	if b == nil || b.Unlisted || b.Stale || b.OfWorker() || !EndedForGood(b) {
+		return nil
+	}
+	return b
+}
+
 // MatchOf compares the state of an agent SDK with the inventory of its platform.
 func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	if r.Sandbox.IsZero() {
@@ -71,7 +88,7 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 		m.Result, m.Why = RefUnknown, backend.Textf("%s has no list that it would be in: only its name is known, from a %s", backend.Clean(b.Key.Source, 80), backend.Clean(string(b.NamedBy), 20))
 	case b.Stale:
 		m.Result, m.Why = RefUnknown, backend.Textf("%s could not read it lately", backend.Clean(b.Key.Source, 80))
-	case (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) && b.Provider.String() != "docker": // a stopped container can start again
+	case EndedForGood(b):
 		m.Result, m.Why = RefGone, backend.Textf("reported %s by %s", b.Reported, backend.Clean(b.Key.Source, 80))
 	case made.After(s.Wall.Add(time.Minute)):
 		m.Result, m.Why = RefUnknown, backend.Textf("it is said to be made at %s, which is to come: a clock differs, so whether its files are those of the state is not known", made.UTC().Format("2006-01-02 15:04:05Z"))

@@ -100,7 +100,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	case a.Rule == "tmpdir-close-failed", a.Rule == "tmpdir-orphaned", a.Rule == "tmpdir-pileup":
 		s = room(a, c) + leftovers(c)
 	case a.Rule == "ref-mismatch" && (backend.NoContainer(a.Cause.String()) || strings.Contains(a.Cause.String(), "names a sandbox that")):
-		s = "%s cannot be opened again; files in their sandbox are lost"
+		s = "%s cannot be opened again; files in their sandbox are lost" + exceptKept(a, c)
 	case a.Rule == "ref-mismatch" && strings.Contains(a.Cause.String(), "it is another sandbox"):
 		s = anotherSandbox(a, c)
 	case a.Rule == "sandbox-oom" && strings.HasPrefix(a.Cause.String(), "near "):
