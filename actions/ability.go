@@ -58,6 +58,8 @@ type Part struct {
 	Longest time.Duration
 	// Undo is what undoes it under this configuration; empty: what the Spec says.
 	Undo string
+	// Now is what the verb does while its source is as a State shows it; nil: always what the Spec says. It changes words only.
+	Now func(*fleet.State, Spec) Spec
 	// Open makes the effect. It is called by a run of a confirmed plan, and only there; the acting credential is read here
 	// and dropped by Close.
 	Open func(context.Context) (Effect, error)

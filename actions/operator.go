@@ -105,6 +105,11 @@ func (o *Operator) judged(is func(*Ability) bool) []Ability {
 // judge adds what denies every verb alike.
 func (o *Operator) judge(a Ability) Ability {
 	c := o.control
+	if a.Part.Now != nil {
+		if s := c.opt.Feed.Snapshot().State; s != nil {
+			a.Spec = a.Part.Now(s, a.Spec)
+		}
+	}
 	denied := o.may.denied(o.name(), a.Spec.Verb, a.Source)
 	switch {
 	case c.opt.ReadOnly:

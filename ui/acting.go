@@ -10,6 +10,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/keys"
 	"sandglass/views/plan"
@@ -31,8 +32,9 @@ type acting struct {
 	making bool              // a plan is being made and its dialog is not there yet
 	run    *actions.Progress // of the run that some viewer carries out, or of the last one; nil: none yet
 	view   *runView          // of the run that was shown last
-	// abilities are those of the viewer as of the arming that ends then.
+	// abilities are those of the viewer as of the arming that ends then, and of what the sources refused.
 	abilities []actions.Ability
+	refused   string
 	until     time.Time
 	quitting  bool // q was pressed once during a run
 }
@@ -62,7 +64,7 @@ const (
 )
 
 // frame is what is drawn of it.
-func (a *acting) frame() views.Acting {
+func (a *acting) frame(s *fleet.State) views.Acting {
 	f := views.Acting{At: a.now(), Run: a.run, Examines: a.examine != nil}
 	c := a.control
 	if c == nil {
@@ -72,8 +74,12 @@ func (a *acting) frame() views.Acting {
 	if arming, armed := c.Armed(); armed {
 		f.Until = arming.Until
 	}
-	if a.abilities == nil || !a.until.Equal(f.Until) { // the reasons in them name who armed
-		a.abilities, a.until = append([]actions.Ability{}, c.All()...), f.Until
+	refused := ""
+	for _, h := range s.Sources {
+		refused += h.Refuses.String() + "\n"
+	}
+	if a.abilities == nil || !a.until.Equal(f.Until) || a.refused != refused { // the reasons in them name who armed
+		a.abilities, a.until, a.refused = append([]actions.Ability{}, c.All()...), f.Until, refused
 	}
 	f.Abilities = a.abilities
 	return f

@@ -190,7 +190,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 
 // sync puts into the frame what is drawn besides the State, and tells the top overlay that it is in sight.
 func (m *Model) sync() {
-	m.frame.Acting, m.frame.Say, m.frame.Spin = m.acting.frame(), m.say, ""
+	m.frame.Acting, m.frame.Say, m.frame.Spin = m.acting.frame(m.frame.State), m.say, ""
 	if strings.Contains(m.say, noMeaning) {
 		m.frame.Say = "" // dialogs keep their size
 	}

@@ -108,7 +108,7 @@ func (f *factory) part(v actions.Verb) (actions.Part, bool) {
 	var do operation
 	switch v {
 	case actions.Probe:
-		do, p.Longest = (*client).probe, longest
+		do, p.Longest, p.Now = (*client).probe, longest, lookSpec(f.deps.ID)
 	case actions.Repair:
 		do, p.Longest = (*client).repair, longest
 	case actions.Stop:

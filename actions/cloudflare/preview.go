@@ -6,7 +6,26 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/cloudflare/bridge"
+	"sandglass/backend/fleet"
 )
+
+// isPreview reports whether the bridge of a source is the 1.0 preview, as its newest reading tells.
+func isPreview(s *fleet.State, source string) bool {
+	h := s.Source(source)
+	return h != nil && h.Refuses == backend.Text(bridge.PreviewRefusal)
+}
+
+// lookSpec says of a probe what it does where the bridge is the preview.
+func lookSpec(source string) func(*fleet.State, actions.Spec) actions.Spec {
+	return func(s *fleet.State, spec actions.Spec) actions.Spec {
+		if isPreview(s, source) {
+			spec.Effect = "asks the bridge whether the runtime of the sandbox is active, which processes run in it and how many terminals it has; runs no command"
+			spec.Cost = "sends at most 3 requests, the first of which waits up to 160s. Whether the preview starts a container for one, where none runs, was never tested: it would be billed"
+			spec.Undo = "nothing: it changes nothing in the sandbox"
+		}
+		return spec
+	}
+}
 
 // look reads what the 1.0 preview tells of a sandbox. It runs no command: whether the runtime is active is what the platform says, and
 // proves nothing of the sandbox itself.

@@ -46,9 +46,9 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 		if b != nil {
 			l.sandbox(&c, b, q.State)
 		}
-		if h := q.State.Source(k.Source); h != nil && h.Refuses == backend.Text(bridge.PreviewRefusal) && l.verb == actions.Probe {
+		if l.verb == actions.Probe && isPreview(q.State, k.Source) {
 			c.Notes = slices.DeleteFunc(c.Notes, func(n backend.Safe) bool { return n == backend.Text(mayBill) })
-			c.Notes = append(c.Notes, backend.Text("this bridge is the 1.0 preview: no command is run, only what it tells is read. Effect and cost above are those of the stable bridge"))
+			c.Notes = append(c.Notes, backend.Text("this bridge is the 1.0 preview, which Sandglass only reads"))
 		}
 		out = append(out, c)
 	}

@@ -76,13 +76,19 @@ func TestATestOfTheDirectoryIsNoList(t *testing.T) {
 	}
 }
 
-// TestAPlanForThePreviewBillsNothing: what a first request costs elsewhere is not told of a bridge that is only read.
-func TestAPlanForThePreviewBillsNothing(t *testing.T) {
+// TestAPlanForThePreviewTellsItsOwn: effect and cost are those of the requests that only read, and not of the commands of a stable bridge.
+func TestAPlanForThePreviewTellsItsOwn(t *testing.T) {
 	t.Parallel()
 	for refuses, bills := range map[backend.Literal]bool{bridge.PreviewRefusal: false, "": true} {
 		c := looked(t, actions.Probe, &backend.Sandbox{Class: backend.SandboxUnknown}, &fleet.SourceHealth{Refuses: backend.Text(refuses)})
-		if notes := backend.Join(c.Notes, " ").String(); strings.Contains(notes, "which is billed") != bills || strings.Contains(notes, "no command is run") == bills {
+		if notes := backend.Join(c.Notes, " ").String(); strings.Contains(notes, "which is billed") != bills || strings.Contains(notes, "only reads") == bills {
 			t.Errorf("%q: %s", refuses, notes)
+		}
+		part, _ := (&factory{deps: backend.Deps{ID: "cf"}}).part(actions.Probe)
+		own := specs()[0]
+		spec := part.Now(&fleet.State{Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "cf", ID: backend.MustID("cf")}, Refuses: backend.Text(refuses)}}}, own)
+		if strings.Contains(spec.Effect, "runs no command") == bills || (spec.Cost == own.Cost) != bills || (spec.Undo == own.Undo) != bills || spec.Verb != actions.Probe {
+			t.Errorf("%q: %+v", refuses, spec)
 		}
 	}
 }
