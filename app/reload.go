@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -35,7 +36,7 @@ func settingsOf(c *config.Config, conditions []alerts.Rule) ui.Settings {
 
 // applies reports whether a part of the file takes effect without a restart.
 func applies(part string) bool {
-	return slices.Contains([]string{"[ui]", "[keys]", "[[view]]", "time", "bell", "docs_url", "references"}, part) || isRule(part)
+	return slices.Contains(consoleParts, part) || part == "docs_url" || part == "references" || isRule(part)
 }
 
 func isRule(part string) bool { return strings.HasPrefix(part, "[rules.") }
@@ -96,6 +97,37 @@ func (r *reloads) viewer() (ui.Settings, ui.Reload) {
 		}
 		seen = r.round
 		return r.told
+	}
+}
+
+// RereadEvery is how often a command without a console looks at its configuration's file.
+const RereadEvery = 2 * time.Second
+
+// consoleParts are the parts of the file that only a console has a use for.
+var consoleParts = []string{"[ui]", "[keys]", "[[view]]", "time", "bell"}
+
+// Reread is how a command that has no console and runs on learns of another configuration, as consoles do: rules are in force then,
+// and it tells what changed for such a command. nil: there is no file that can be read twice.
+func (s *Station) Reread() ui.Reload {
+	_, reload := s.reloads.viewer()
+	if reload == nil {
+		return nil
+	}
+	refused := false
+	return func(asked bool) *ui.Reloaded {
+		told := reload(asked)
+		if told == nil {
+			return nil
+		}
+		out := *told
+		out.Applied = slices.DeleteFunc(slices.Clone(out.Applied), func(part string) bool { return slices.Contains(consoleParts, part) })
+		out.Restart = slices.DeleteFunc(slices.Clone(out.Restart), func(part string) bool { return slices.Contains(consoleParts, part) })
+		was := refused
+		refused = len(out.Problem) > 0
+		if len(out.Applied)+len(out.Restart)+len(out.Problem) == 0 && !was {
+			return nil
+		}
+		return &out
 	}
 }
 

@@ -150,3 +150,37 @@ func TestReloadForTwoViewers(t *testing.T) {
 		t.Error("without a file there is something to read again")
 	}
 }
+
+// A command without a console learns what concerns it: rules, what waits for a restart, and mistakes until they are mended.
+func TestRereadWithoutAConsole(t *testing.T) {
+	e := edits(t, calm)
+	c, err := config.Load(e.path, new(App).Known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Station{app: new(App), Config: c}
+	s.reloads = newReloads(s)
+	s.reloads.evaluate = func(*config.Config, []alerts.Rule) { e.engines++ }
+	e.reload = s.Reread()
+	e.write(calm + "bell = \"off\"\n[ui]\ntheme = \"none\"\n")
+	if got := e.looks(3); got != nil {
+		t.Errorf("told what only a console has: %+v", got)
+	}
+	e.write(calm + "bell = \"off\"\nproduction = true\n[rules.sandbox-oom]\nenabled = false\n")
+	if got := e.looks(3); got == nil || got.Said() != "reloaded: [rules.sandbox-oom]; restart to apply: production" || e.engines != 1 {
+		t.Fatalf("%+v, %d engines", got, e.engines)
+	}
+	e.write(calm + "nosuch = 1\nwrong = 2\n")
+	if got := e.looks(3); got == nil || !strings.HasPrefix(got.Said(), "not reloaded, the configuration read before stays in force: ") ||
+		!strings.HasSuffix(got.Said(), " (and 1 more mistake: sandglass config check)") || e.engines != 1 {
+		t.Fatalf("%+v", got)
+	}
+	e.write(calm + "bell = \"off\"\nproduction = true\n[rules.sandbox-oom]\nenabled = false\n")
+	if got := e.looks(3); got == nil || got.Problem != nil || e.engines != 1 {
+		t.Errorf("the mistakes are mended: %+v", got)
+	}
+	s.Config, s.reloads.read = &config.Config{}, nil
+	if s.Reread() != nil {
+		t.Error("without a file there is nothing to read again")
+	}
+}

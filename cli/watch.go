@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -10,8 +11,10 @@ import (
 
 	"sandglass/app"
 	"sandglass/backend"
+	"sandglass/ui"
 	"sandglass/views"
 	"sandglass/views/filter"
+	"sandglass/views/kit"
 	"sandglass/views/subjects"
 	"sandglass/views/text"
 )
@@ -38,11 +41,18 @@ func (p *Program) watchRows(ctx context.Context, s shared, g getting, listings [
 		defer unsubscribe()
 		pause := time.NewTicker(redraw)
 		defer pause.Stop()
+		reread := time.NewTicker(app.RereadEvery)
+		defer reread.Stop()
+		reload := r.Reread()
 		for {
 			select {
 			case <-ctx.Done():
 				return nil
 			case <-changed:
+			case <-reread.C:
+				if reload == nil || !w.reloaded(r, reload(false)) {
+					continue
+				}
 			}
 			if err := w.print(r.again()); err != nil {
 				return err
@@ -61,8 +71,26 @@ func (r *reading) again() *reading {
 	next := *r
 	next.state, next.board = r.Alerts.Latest()
 	next.events, next.now = r.Events(), r.clock()
-	next.local = app.LocalRunbook(r.Rules, r.Config)
 	return &next
+}
+
+// reloaded tells what became of another configuration, and reports whether there is something to tell.
+func (w *rowWatch) reloaded(r *reading, is *ui.Reloaded) bool {
+	switch {
+	case is == nil:
+		return false
+	case len(is.Problem) == 0:
+		r.local = is.Runbook
+	}
+	if w.said = is.Said(); !w.redraws() {
+		w.p.notice("%s", w.said)
+	}
+	return true
+}
+
+// redraws reports whether the table is drawn again in its place.
+func (w *rowWatch) redraws() bool {
+	return w.p.Output.Terminal && w.p.movesCursor() && w.format.word != "jsonl"
 }
 
 // rowWatch prints tables on a terminal, and elsewhere the rows that changed.
@@ -72,6 +100,7 @@ type rowWatch struct {
 	format   *oneWord
 	listings []subjects.Listing
 	filters  []filter.Filter
+	said     string // of the configuration, when it was read last
 }
 
 // movesCursor reports whether the terminal can be cleared.
@@ -84,14 +113,18 @@ func (w *rowWatch) print(r *reading) error {
 	ctx := views.NewSnapshot(r.now, r.board.Shown(r.state), r.board)
 	ctx.Events = slices.Clone(r.events)
 	slices.Reverse(ctx.Events)
-	if w.p.Output.Terminal && w.p.movesCursor() && w.format.word != "jsonl" {
+	if w.redraws() {
 		var b bytes.Buffer
 		screen := *w.p
 		screen.Stdout, screen.Output = &b, w.p.Output.now()
 		if err := screen.getTables(ctx, w.format.word == "wide", w.listings, w.filters); err != nil {
 			return unwritten(err)
 		}
-		return unwrittenIf(w.p.write(clearScreen + topOf(b.String(), screen.Output.Height)))
+		head := ""
+		if w.said != "" {
+			head = strings.Join(kit.Wrap(w.p.clean(w.said), cmp.Or(screen.Output.Width, unknownWidth)), "\n") + "\n"
+		}
+		return unwrittenIf(w.p.write(clearScreen + head + topOf(b.String(), screen.Output.Height-strings.Count(head, "\n"))))
 	}
 	first := len(w.seen) == 0
 	for i, l := range w.listings {
@@ -132,6 +165,9 @@ func topOf(s string, height int) string {
 	room := height - 1
 	return strings.Join(lines[:room], "") + plural(len(lines)-1-room, "more line") + " below; --filter or a taller window shows them"
 }
+
+// unknownWidth is taken for the width of a terminal that does not tell it.
+const unknownWidth = 80
 
 // minWatched is the height below which a terminal shows no table: 0 says that it is not known.
 const minWatched = 4

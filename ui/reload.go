@@ -99,13 +99,21 @@ func takeReloaded(m *Model, msg reloadedMsg) tea.Cmd {
 	if r.problem = msg.is.Problem; len(r.problem) > 0 {
 		return nil // what is drawn above the screen says it
 	}
-	m.remark(msg.is.said())
+	m.remark(msg.is.Said())
 	cmd := configure(m, msg.is.Settings)
 	m.refresh()
 	return cmd
 }
 
-func (r *Reloaded) said() string {
+// Said is what became of the file, in words; of one that cannot be used, its mistakes.
+func (r *Reloaded) Said() string {
+	if len(r.Problem) > 0 {
+		said := "not reloaded, the configuration read before stays in force: " + r.Problem[0].String()
+		if more := len(r.Problem) - 1; more > 0 {
+			said += " (and " + kit.Count(more, "more mistake", "more mistakes") + ": sandglass config check)"
+		}
+		return said
+	}
 	var parts []string
 	if len(r.Applied) > 0 {
 		parts = append(parts, "reloaded: "+some(r.Applied))
