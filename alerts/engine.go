@@ -226,6 +226,9 @@ func (ev *evaluation) related() {
 			continue
 		}
 		for _, x := range h.Reports {
+			if x.Kind == backend.ReportCommandGood { // which alone changes no verdict
+				continue
+			}
 			for _, o := range ev.st.Sources {
 				if !x.Sandbox.IsZero() && h.ReportsOn(o.Key.Source) {
 					add(o.Key.Source, x.Sandbox)

@@ -56,6 +56,7 @@ const (
 	ReportNotStarted     ReportKind = "not-started"      // a command could not begin in a sandbox, see NotStartedText
 	ReportCommandRan     ReportKind = "command-ran"      // after such a line one ran in the same session
 	ReportCommandLost    ReportKind = "command-lost"     // an agent's SDK waits for a command no more, which it names as CommandOf does
+	ReportCommandGood    ReportKind = "command-good"     // the newest command of a session of the sandbox SDK that a log shows to have run
 	ReportAgentRuns      ReportKind = "agent-runs"       // an agent takes its sandbox for running
 	ReportAgentDown      ReportKind = "agent-down"       // an agent says that its sandbox does not run
 	ReportCheckFailed    ReportKind = "check-failed"     // the check of its SDK failed, which it takes for the same, whatever the reason
@@ -78,13 +79,26 @@ func (k ReportKind) Suspicious() bool {
 	return false
 }
 
-// MaxReports bounds the reports that are kept of one source, and apart from them the lost commands, MaxJoins the joins and the beliefs,
-// none of which crowd out the others: the newest stay, at most ReportsFor long. Of the beliefs about one sandbox or session the newest stays.
+// MaxReports bounds the reports that are kept of one source, MaxJoins the joins and the beliefs among them, and MaxGood the commands that
+// ran; these do not crowd out the others: the newest stay, at most ReportsFor long. Of the beliefs about one sandbox or session, and of
+// the commands that ran in one, the newest stays.
 const (
 	MaxReports = 500
 	MaxJoins   = 2000
+	MaxGood    = 1000
 	ReportsFor = time.Hour
 )
+
+// share is among which reports one counts: others, joins and beliefs, or commands that ran.
+func (k ReportKind) share() (i, most int) {
+	switch {
+	case k == ReportCommandGood:
+		return 2, MaxGood
+	case k == ReportJoin, k.Belief():
+		return 1, MaxJoins
+	}
+	return 0, MaxReports
+}
 
 // KeepReports adds the newest reports to those that are kept, the oldest first.
 func KeepReports(kept, more []Report, now time.Time) []Report {
@@ -94,31 +108,24 @@ func KeepReports(kept, more []Report, now time.Time) []Report {
 	if len(out) == 0 {
 		return nil
 	}
-	joins, lost, others := 0, 0, 0
-	type subject struct{ session, sandbox ID }
+	type subject struct {
+		share            int
+		session, sandbox ID
+	}
+	var count [3]int
 	newest := map[subject]time.Time{}
+	one := func(k ReportKind) bool { return k.Belief() || k == ReportCommandGood }
 	for i := range out {
-		switch x := &out[i]; {
-		case x.Kind.Belief():
-			newest[subject{x.Session, x.Sandbox}] = x.At
-			joins++
-		case x.Kind == ReportJoin:
-			joins++
-		case x.Kind == ReportCommandLost:
-			lost++
-		default:
-			others++
+		x := &out[i]
+		share, _ := x.Kind.share()
+		if count[share]++; one(x.Kind) {
+			newest[subject{share, x.Session, x.Sandbox}] = x.At
 		}
 	}
 	return slices.DeleteFunc(out, func(r Report) bool { // the oldest come first
-		n, most := &others, MaxReports
-		if r.Kind == ReportJoin || r.Kind.Belief() {
-			n, most = &joins, MaxJoins
-		} else if r.Kind == ReportCommandLost {
-			n = &lost
-		}
-		*n--
-		return *n >= most || r.Kind.Belief() && r.At.Before(newest[subject{r.Session, r.Sandbox}])
+		share, most := r.Kind.share()
+		count[share]--
+		return count[share] >= most || one(r.Kind) && r.At.Before(newest[subject{share, r.Session, r.Sandbox}])
 	})
 }
 

@@ -29,6 +29,12 @@ func TestReportsAreBounded(t *testing.T) {
 	if joins != MaxJoins || len(kept) != MaxJoins+MaxReports || kept[0].At.Before(now.Add(-MaxReports*time.Second)) {
 		t.Errorf("%d joins of %d reports from %s", joins, len(kept), kept[0].At)
 	}
+	for i := range 3 { // of the commands that ran in a session the newest stays
+		many = append(many, Report{Kind: ReportCommandGood, Session: MustID("sandbox-a"), At: now.Add(-time.Duration(i) * time.Minute)})
+	}
+	if good := KeepReports(nil, many, now); len(good) != len(kept)+1 || good[len(good)-1].Kind == ReportCommandGood && !good[len(good)-1].At.Equal(now) {
+		t.Errorf("%d reports, before %d", len(good), len(kept))
+	}
 	for text, want := range map[string]string{
 		"did not connect within 120000ms, tried every 250ms, 5000 ms later":                                                        "did not connect within 120 s, tried every 0.25 s, 5 s later",
 		"did not connect within 2m0s (120_000 milliseconds, 120,000ms), 2 minutes":                                                 "did not connect within 120 s (120 s, 120 s), 120 s",

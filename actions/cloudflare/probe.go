@@ -16,9 +16,10 @@ import (
 type examination struct {
 	c       *client
 	id      string
-	session string // never used before; removed at the end
-	opened  bool   // a command was sent in it
-	runs    bool   // it is known to run: then no answer is a fault
+	session string    // never used before; removed at the end
+	began   time.Time // when the first command was sent
+	opened  bool      // a command was sent in it
+	runs    bool      // it is known to run: then no answer is a fault
 	found   []backend.Verdict
 	planes  []backend.Safe // how commands began, way by way
 	link    string         // where /workspace leads, if it is a link to nothing
@@ -53,6 +54,7 @@ func (c *client) examine(ctx context.Context, id string, runs bool) *examination
 		x.add(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true,
 			What: backend.Textf("the bridge has %s in use", backend.Counted(p.Assigned, "container", "containers")), Evidence: x.processes(ctx)})
 	}
+	x.began = c.factory.now()
 	a, err := c.first(ctx, id)
 	switch {
 	case err == nil && a.ran.OK():
@@ -160,7 +162,10 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	x.planes = append(x.planes, x.way("a new session", &pwd, err))
 	silent := func(a *answer, err error) bool { return err != nil || a.problem == nil && !a.ran.Exit.IsKnown() }
 	unknown := func(a *answer) bool { return a.problem != nil && a.problem.Cause == bridge.CauseUnknownError }
-	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Took: plain.took}
+	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Took: plain.took, Since: x.began}
+	if !silent(&plain, plainErr) { // its answer tells of the fault
+		v.Since = x.began.Add(plain.took)
+	}
 	switch {
 	case unknown(&plain), unknown(&pwd), strings.Contains(pwd.ran.Stderr+pwd.ran.Stdout, bridge.UnknownError):
 		v.Kind, v.What = backend.FailServerDir, backend.Text("the working directory of its control server was removed: every plain command fails, and making /workspace again does not help")
@@ -195,7 +200,7 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	x.exec = x.add(v)
 	if v.Kind == backend.FailWorkDirMissing || v.Kind == backend.FailWorkDirDangling || v.Kind == backend.FailWorkDirNoDir {
 		what, _, _ := strings.Cut(v.What.String(), ": ")
-		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: v.Kind, Took: x.looked, What: backend.Textf("%sa test in a new session says that %s", backend.Text(backend.NotListed), x.c.clean(what, 250))})
+		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: v.Kind, Took: x.looked, Since: v.Since, What: backend.Textf("%sa test in a new session says that %s", backend.Text(backend.NotListed), x.c.clean(what, 250))})
 	}
 }
 

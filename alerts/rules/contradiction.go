@@ -43,6 +43,8 @@ type contradictionNote struct {
 	// Began is when the first of them was found, Worked when that plane last worked before; both are ours.
 	Began     time.Time  `json:"began,omitzero"`
 	Worked    time.Time  `json:"worked,omitzero"`
+	Good      time.Time  `json:"good,omitzero"` // the newest line before of a command that ran, of the log GoodFrom; that log's
+	GoodFrom  string     `json:"good_from,omitempty"`
 	Session   backend.ID `json:"session,omitzero"`
 	Workspace backend.ID `json:"workspace,omitzero"`
 	Fault     string     `json:"fault,omitempty"` // what many sandboxes have in common when they are one incident
@@ -136,7 +138,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		n.Region = "" // where it is placed tells nothing of who serves it
 	}
 	if len(n.Failed) == 0 && n.Fault != faultDown {
-		n.Proved, n.Fault = false, ""
+		n.Proved, n.Fault, n.Good = false, "", time.Time{}
 	}
 	for i := range n.Failed {
 		if f := &n.Failed[i]; f.First.IsZero() {
@@ -260,6 +262,7 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	if at := lastSuccess(env, b); worst.lacksFiles() && at.After(steadyOf(env, b, n.Worked)) && at.Before(steadyOf(env, b, n.Began)) {
 		n.Worked = env.Display(at) // what fails now worked then
 	}
+	n.ranInLog(env, b)
 	v := r.verdict(b, n)
 	v.Bounds = alerts.Bounds{Earliest: steadyOf(env, b, n.Worked), Latest: steadyOf(env, b, n.Began)}
 	v.Confirmed = steadyOf(env, b, slices.MaxFunc(n.Failed, func(x, y failedPlane) int { return x.At.Compare(y.At) }).At)

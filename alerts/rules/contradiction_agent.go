@@ -218,6 +218,32 @@ func (n *contradictionNote) begins(first bool, at, worked time.Time) {
 	}
 }
 
+// ranBefore is what a log says of the newest command that ran before a fault. at is its line's.
+func ranBefore(env *alerts.Env, at time.Time, source string) alerts.Evidence {
+	return alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(at))), Source: source, At: at}
+}
+
+// ranInLog brings the last time at which a sandbox of a Worker is known to have worked up to date with what the log of its agent shows
+// to have run before the fault.
+func (n *contradictionNote) ranInLog(env *alerts.Env, b *backend.Sandbox) {
+	for _, h := range env.State.Sources {
+		if !onWorkers(b) || len(h.Reports) == 0 || !h.ReportsOn(b.Key.Source) {
+			continue
+		}
+		for i := range h.Reports {
+			x := &h.Reports[i]
+			if at := env.Ours(x.At); x.Kind == backend.ReportCommandGood && x.NamesBox(b) && at.Before(steadyOf(env, b, n.Began)) && !at.Before(env.Time(&b.Meta, b.StartedAt)) {
+				if x.At.After(n.Good) {
+					n.Good, n.GoodFrom = x.At, x.Source
+				}
+				if at.After(steadyOf(env, b, n.Worked)) {
+					n.Worked = env.Display(at)
+				}
+			}
+		}
+	}
+}
+
 // ranSince reports whether a line or a look shows a command that ran in a sandbox after a time. gone is when a fault was proved to
 // be gone.
 func ranSince(b *backend.Sandbox, said []backend.Report, at, gone time.Time) bool {
@@ -267,7 +293,7 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
 	}
 	if !began.Good.IsZero() {
-		out = append(out, alerts.Evidence{Text: backend.Textf("log: the newest command that ran in it before was at %s", env.Clock(env.Ours(began.Good))), Source: began.Source, At: began.Good})
+		out = append(out, ranBefore(env, began.Good, began.Source))
 	}
 	if !began.Changed.IsEmpty() {
 		out = append(out, alerts.Evidence{Text: alerts.RootChange(env.Clock(env.Ours(began.ChangedAt)), began.ChangedBy, backend.Clean(began.Changed.String(), 160), began.Exit), Source: began.Source, At: began.ChangedAt})

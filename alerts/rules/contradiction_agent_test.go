@@ -379,3 +379,32 @@ func TestSilenceOfAWorkersSandboxIsNoFrozenProcess(t *testing.T) {
 		}
 	}
 }
+
+// TestAFaultThatAProbeFoundBeganAfterTheLogsLastCommand: the log shows no failing line, and its newest command before the fault bounds
+// the onset all the same, with the line as evidence; one after the first command that was not answered does not.
+func TestAFaultThatAProbeFoundBeganAfterTheLogsLastCommand(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	good := s.wall.Add(-time.Minute)
+	says := func(at time.Time) {
+		r := backend.Report{Kind: backend.ReportCommandGood, Session: backend.MustID("sandbox-demo"), Source: "agent-log", At: at}
+		r.Sandbox, _ = backend.SandboxOfSession("sandbox-demo")
+		s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = backend.KeepReports(h.Reports, []backend.Report{r}, s.wall) })
+	}
+	says(good)
+	s.look().quiet(contradictionRule)
+	s.pass(3 * time.Minute)
+	first := s.wall.Add(-170 * time.Second)
+	s.workersBox(func(b *backend.Sandbox) {
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailServerFrozen, At: s.wall, Since: first, What: backend.Text("nothing ended")}})
+	})
+	a := s.look().want(contradictionRule, alerts.StateFiring)
+	if !a.Bounds.Earliest.Equal(good) || !a.Bounds.Latest.Equal(first) {
+		t.Errorf("between %s and %s, want between %s and %s", a.Bounds.Earliest, a.Bounds.Latest, good, first)
+	}
+	wantEvidence(t, a, "log: the newest command that ran in it before was at 11:59:00Z")
+	says(s.wall)
+	if b := s.after(time.Second).want(contradictionRule, alerts.StateFiring).Bounds; b != a.Bounds {
+		t.Errorf("a later line moved it: %v, was %v", b, a.Bounds)
+	}
+}

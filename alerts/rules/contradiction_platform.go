@@ -195,7 +195,7 @@ func reportsOf(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 		}
 		for i := range h.Reports {
 			x := &h.Reports[i]
-			if x.Kind == backend.ReportJoin || x.Kind.Belief() {
+			if x.Kind == backend.ReportJoin || x.Kind == backend.ReportCommandGood || x.Kind.Belief() {
 				continue // a fleet has many, and none says how a sandbox is
 			}
 			if x.Sandbox == b.Key.ID || ofSDK(x.Kind) && x.NamesBox(b) || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {
@@ -342,10 +342,14 @@ func (r *contradiction) Recalled(env *alerts.Env, oldest backend.Entity, note al
 		return nil
 	}
 	out := agentEvidence(env, b, n)
+	unread := len(out) == 0
+	if unread && !n.Good.IsZero() {
+		out = append(out, ranBefore(env, n.Good, n.GoodFrom))
+	}
 	for _, f := range n.ranked() {
 		told := f.Plane == signalHub && slices.ContainsFunc(reportsOf(env, b), func(x backend.Report) bool { return x.Kind.Suspicious() })
 		if f.Plane == signalAgent {
-			if n.Agent != nil && len(out) == 0 { // a process before this one read them
+			if n.Agent != nil && unread { // a process before this one read them
 				out = append(out, alerts.Evidence{Text: backend.Textf("log: a command could not begin at %s; that line is older than what is read now, which shows none that ran since", env.Clock(env.Ours(f.At))),
 					Source: n.Agent.Source, At: f.At})
 			}

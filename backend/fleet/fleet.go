@@ -247,7 +247,7 @@ func (f *Fleet) submit(a backend.Answer) {
 		f.rejoin(a.Reading)
 	}
 	f.queue(a)
-	if a.Reading != nil && len(a.Reading.Reports) > 0 {
+	if a.Reading != nil && slices.ContainsFunc(a.Reading.Reports, func(r backend.Report) bool { return r.Kind != backend.ReportCommandGood }) {
 		f.report(a.Reading.Reports)
 	}
 	if a.Reading != nil && slices.ContainsFunc(a.Reading.Scopes, func(c backend.Scope) bool { return c.Kind == backend.KindRef }) {

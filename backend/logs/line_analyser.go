@@ -416,7 +416,7 @@ func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 		return a.cleaner.Clean(string(b), backend.MaxTextRunes).LogLine(sampleRunes)
 	})
 	stable.Sort(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
-	r.Events, r.Reports = a.events, slices.Concat(a.joins, a.reports, a.lost)
+	r.Events, r.Reports = a.events, slices.Concat(a.joins, a.reports, a.lost, a.ranLast())
 	for _, x := range a.beliefs { // those who keep them sort them
 		r.Reports = append(r.Reports, x)
 	}

@@ -123,6 +123,14 @@ func jsonLine(at time.Time, session, msg, extra string) string {
 // lines runs lines through a fresh analyst as live ones and returns the counts.
 func lines(t *testing.T, change func(*Options), text ...string) (*lineAnalyser, backend.Reading) {
 	t.Helper()
+	a, r := allOf(t, change, text...)
+	r.Reports = withoutGood(r.Reports)
+	return a, r
+}
+
+// allOf is the same with the reports of commands that ran.
+func allOf(t *testing.T, change func(*Options), text ...string) (*lineAnalyser, backend.Reading) {
+	t.Helper()
 	opts := defaults()
 	if change != nil {
 		change(&opts)

@@ -62,6 +62,7 @@ type sandboxCommands struct {
 
 type sandboxSession struct {
 	goodAt    time.Time // the newest line that shows a command which ran
+	goodTold  time.Time // that which was reported last
 	changedAt time.Time // a later command that removed, moved or replaced the working directory
 	changed   backend.Safe
 	changedBy backend.Safe // the agent that its line names
@@ -186,6 +187,18 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 		a.reports = append(a.reports, a.ofSession(backend.ReportCommandRan, string(r.session), at,
 			backend.Report{Command: a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)}))
 	}
+}
+
+// ranLast are the newest commands of the sessions in which one ran since this was last asked: a probe that finds a fault later tells no
+// other time at which the sandbox worked.
+func (a *lineAnalyser) ranLast() (out []backend.Report) {
+	for name, x := range a.commands.known {
+		if x.goodAt.After(x.goodTold) && len(out) < maxReports {
+			x.goodTold = x.goodAt
+			out = append(out, a.ofSession(backend.ReportCommandGood, name, x.goodAt, backend.Report{}))
+		}
+	}
+	return out
 }
 
 // elsewhere reports whether a line says that its command ran outside the working directory: that proves nothing of commands in it.

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,34 @@ func TestACommandThatCouldNotBegin(t *testing.T) {
 		if _, r := lines(t, nil, line); len(r.Reports)+len(r.Events) > 0 {
 			t.Errorf("reported: %s", line)
 		}
+	}
+}
+
+// withoutGood are reports without those of commands that ran.
+func withoutGood(all []backend.Report) []backend.Report {
+	return slices.DeleteFunc(slices.Clone(all), func(r backend.Report) bool { return r.Kind == backend.ReportCommandGood })
+}
+
+// TestTheNewestCommandOfEachSessionIsTold, once, where it ran in the working directory: a probe that finds a fault later tells no other
+// time at which the sandbox worked.
+func TestTheNewestCommandOfEachSessionIsTold(t *testing.T) {
+	t.Parallel()
+	ran := func(session, rest string) string {
+		return `{"level":"info","msg":"exec","sessionId":"` + session + `","command":"ls","exitCode":0` + rest + `}`
+	}
+	a, r := allOf(t, nil, ran("sandbox-demo", ""), ran("sandbox-demo", ""), ran("sandbox-other", ""), ran("sandbox-tmp", `,"cwd":"/tmp"`), ran("agent-1", ""))
+	var of []string
+	for _, x := range r.Reports {
+		of = append(of, string(x.Kind)+" "+x.Session.Raw()+" "+x.Sandbox.Raw())
+	}
+	slices.Sort(of)
+	if want := []string{"command-good sandbox-demo demo", "command-good sandbox-other other"}; !slices.Equal(of, want) {
+		t.Errorf("%q, want %q", of, want)
+	}
+	a.begin(0, time.Second)
+	var again backend.Reading
+	if a.finish(&again, t0); len(again.Reports) > 0 {
+		t.Errorf("told again: %+v", again.Reports)
 	}
 }
 
@@ -178,6 +207,7 @@ func TestALaterProcessKnowsWhichSessionsFail(t *testing.T) {
 		a.line([]byte(ran), len(ran)+1, time.Time{}, &placement{lo: t0.Add(at), hi: t0.Add(at)}, &log)
 		var r backend.Reading
 		a.finish(&r, t0.Add(20*time.Minute))
+		r.Reports = withoutGood(r.Reports)
 		if len(r.Reports) != want || want > 0 && r.Reports[0].Kind != backend.ReportCommandRan {
 			t.Errorf("a command that ran %s after it: %+v", at, r.Reports)
 		}
