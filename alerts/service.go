@@ -31,7 +31,7 @@ type ServiceOptions struct {
 	Journal OrderJournal
 	// LongestOrder caps acknowledgements and silences, 0 for LongestOrder (24 h).
 	LongestOrder time.Duration
-	// SaveEvery is the shortest time between two saves, 0 for 3 s; TakeOver is how often a Service without the lock tries
+	// SaveEvery is the shortest time between two saves, 0 for 3 s; what only refreshes readings is saved every 30 s. TakeOver is how often a Service without the lock tries
 	// to get it, 0 for 2 s.
 	SaveEvery, TakeOver time.Duration
 }
@@ -52,6 +52,7 @@ type Service struct {
 	visible map[string][]backend.Key
 	seed    maphash.Seed
 	dirty   bool
+	news    bool    // an alert or an event came since the newest save
 	forgets bool    // nothing is written at the end
 	list    []Order // all of them, in the order of the file
 	orders  *Orders // of list
@@ -190,6 +191,7 @@ func (svc *Service) publish(st *fleet.State, board *Board, events []backend.Even
 	svc.mu.Lock()
 	moved := svc.board == nil || !slices.Equal(svc.board.Alerts, board.Alerts)
 	svc.state, svc.board, svc.dirty = st, board, true
+	svc.news = svc.news || moved || len(events)+len(st.Events) > 0
 	if at != nil {
 		svc.at = *at
 	}
@@ -294,13 +296,16 @@ func (svc *Service) Attention() backend.Attention {
 // trimEvery is how often a process that runs on looks whether its files keep within their bounds.
 const trimEvery = time.Hour
 
+// seldom is how old a save may be: of readings that only refreshed others, and of a large fleet.
+const seldom = 30 * time.Second
+
 // Run saves the state from time to time and waits for the lock if another process holds it, until ctx ends; then it
 // saves once more. Without a StateStore it returns at once.
 func (svc *Service) Run(ctx context.Context) {
 	if svc.opt.Store == nil {
 		return
 	}
-	pause, untrimmed := svc.opt.SaveEvery, time.Duration(0)
+	pause, untrimmed, unsaved := svc.opt.SaveEvery, time.Duration(0), time.Duration(0)
 	for {
 		if untrimmed >= trimEvery {
 			svc.trim()
@@ -321,11 +326,16 @@ func (svc *Service) Run(ctx context.Context) {
 			pause = svc.opt.SaveEvery
 			continue
 		}
+		if unsaved += pause; unsaved < seldom && !svc.hasNews() {
+			pause = svc.opt.SaveEvery
+			continue
+		}
+		unsaved = 0
 		began := svc.opt.ReadClock()
 		svc.save()
 		took, _ := svc.opt.ReadClock().Since(began)
 		// A large fleet spends a 1000th of its time on saving, as long as a save is no older than 30 s; a huge one a twentieth.
-		pause = max(svc.opt.SaveEvery, min(1000*took, 30*time.Second), 20*took)
+		pause = max(svc.opt.SaveEvery, min(1000*took, seldom), 20*took)
 	}
 }
 
@@ -382,7 +392,7 @@ func (svc *Service) save() {
 	svc.mu.Lock()
 	board, at, dirty := svc.board, svc.at, svc.dirty
 	waiting := svc.adopted != nil
-	svc.dirty = false
+	svc.dirty, svc.news = false, false
 	svc.mu.Unlock()
 	if board == nil || !dirty || waiting {
 		return
@@ -390,9 +400,16 @@ func (svc *Service) save() {
 	if _, err := svc.opt.Store.Save(board, at); err != nil {
 		svc.problem(err)
 		svc.mu.Lock()
-		svc.dirty = true
+		svc.dirty, svc.news = true, true
 		svc.mu.Unlock()
 	}
+}
+
+// hasNews reports whether more than the age of readings is to be saved.
+func (svc *Service) hasNews() bool {
+	svc.mu.Lock()
+	defer svc.mu.Unlock()
+	return svc.news
 }
 
 // Forget makes Close write nothing.

@@ -172,3 +172,44 @@ func TestDeskStartsWithoutAnUnreadableState(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 }
+
+// TestDeskSavesReadingsSeldom: readings that only refresh others are written down every 30 s, what happened within 3 s.
+func TestDeskSavesReadingsSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLamp(t, Meta{For: time.Hour})
+		dir := t.TempDir()
+		s := openStore(t, dir, l.engine)
+		svc := NewService(l.engine, ServiceOptions{Store: s, ReadClock: synctestMoment, Problem: func(err error) { t.Error(err) }})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { svc.Run(ctx); close(done) }()
+		saves, last := 0, ""
+		pass := func(d time.Duration, state string) {
+			for range d / time.Second {
+				l.now = l.now.Add(time.Second)
+				svc.Observe(l.state(state))
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if now, err := os.ReadFile(filepath.Join(dir, stateFile)); err == nil && string(now) != last {
+					saves, last = saves+1, string(now)
+				}
+			}
+		}
+		pass(5*time.Second, "off")
+		if saves != 1 {
+			t.Errorf("%d saves in the first 5 s, want the first", saves)
+		}
+		saves = 0
+		pass(3*time.Minute, "off")
+		if saves < 5 || saves > 7 {
+			t.Errorf("%d saves in 3 quiet minutes", saves)
+		}
+		saves = 0
+		pass(4*time.Second, "on")
+		if saves == 0 {
+			t.Error("an alert that began was not saved within 4 s")
+		}
+		stop()
+		<-done
+	})
+}

@@ -179,3 +179,25 @@ func TestSweepRunsAtMostSoManyAtOnce(t *testing.T) {
 		t.Errorf("%d checks, %d at once", count.Load(), most.Load())
 	}
 }
+
+// TestSweepPutsLooksTogether: checks start at the even pace of their rate, those of half a second together; slow ones one by one.
+func TestSweepPutsLooksTogether(t *testing.T) {
+	for _, c := range []struct {
+		perSecond float64
+		waits     []time.Duration
+	}{
+		{20, []time.Duration{500 * time.Millisecond, 500 * time.Millisecond}},
+		{0.5, slices.Repeat([]time.Duration{2 * time.Second}, 24)},
+	} {
+		s := NewSweep(SweepLimits{Every: time.Hour, Period: time.Hour, PerSecond: c.perSecond, AtOnce: 2}, time.Now, func() float64 { return 0 })
+		var waits []time.Duration
+		s.wait = func(_ context.Context, d time.Duration) bool { waits = append(waits, d); return true }
+		ids := make([]backend.ID, 25)
+		var checked atomic.Int32
+		done := make(chan struct{})
+		s.Run(t.Context(), backend.NewSpawner(nil), "check", ids, func(context.Context, backend.ID) { checked.Add(1) }, func() { close(done) })
+		if <-done; checked.Load() != 25 || !slices.Equal(waits, c.waits) {
+			t.Errorf("%v a second: %d checks, waits %v", c.perSecond, checked.Load(), waits)
+		}
+	}
+}

@@ -62,22 +62,29 @@ func (h Host) Process(c *Container) (Process, bool) {
 	}
 	var out Process
 	for _, main := range mains {
+		var first Process // most show with their first thread that they are not frozen, and the others need not be listed
+		if first.look(main, filepath.Base(main)); first.Threads > 0 && !first.Frozen() {
+			return first, true
+		}
 		tasks, err := os.ReadDir(filepath.Join(main, "task"))
 		if err != nil || len(tasks) > maxThreads {
 			return Process{}, false
 		}
 		for _, task := range tasks {
-			status, err := os.ReadFile(filepath.Join(main, "task", task.Name(), "status")) // #nosec G304 -- a number below /proc
-			if err != nil {
-				continue // it has just ended
-			}
-			state, ran := threadOf(string(status))
-			if out.add(state, task.Name()+":"+ran); out.Threads > 0 && !out.Frozen() {
+			if out.look(main, task.Name()); out.Threads > 0 && !out.Frozen() {
 				return out, true
 			}
 		}
 	}
 	return out, out.Threads > 0
+}
+
+// look adds a thread of a process; one that has just ended is none.
+func (p *Process) look(main, thread string) {
+	if status, err := os.ReadFile(filepath.Join(main, "task", thread, "status")); err == nil { // #nosec G304 -- a number below /proc
+		state, ran := threadOf(string(status))
+		p.add(state, thread+":"+ran)
+	}
 }
 
 // threadOf reads a status file of proc(5): the letter of the state, and how often the thread was switched to.
