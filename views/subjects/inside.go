@@ -19,8 +19,19 @@ func (w *writer) inside(b *backend.Sandbox) {
 		}
 	}
 	if !read && b.Provider.String() == "blaxel" && !b.Class.Ended() {
-		w.Field("processes", dim("not read, so that runaway-process and snapshot-interrupted are not evaluated: a probe reads them"))
+		w.Field("processes", dim(w.notProbed(b)))
 	}
+}
+
+// notProbed says why nothing inside a sandbox of Blaxel was read, and what would read it.
+func (w *writer) notProbed(b *backend.Sandbox) string {
+	switch why := w.f.State.NoProbe(b); {
+	case b.StatusAlone() == "ARCHIVED":
+		return "none: an archive keeps files only, neither memory nor processes. There is nothing to probe"
+	case !why.IsEmpty():
+		return "not read, and no probe reads them now: " + why.String()
+	}
+	return "not read, so that runaway-process and snapshot-interrupted are not evaluated: a probe reads them"
 }
 
 func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {

@@ -64,3 +64,21 @@ func TestAnArchiveIsCutOffOnceItsTimeIsOver(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsProbedInAnArchive: where no probe is made, the page of a sandbox does not send to one.
+func TestNothingIsProbedInAnArchive(t *testing.T) {
+	for status, want := range map[string]string{
+		"ARCHIVED":         "neither memory nor processes. There is nothing to probe",
+		"UNARCHIVING":      "no probe reads them now: it is reported UNARCHIVING: its server does not answer then",
+		"DEPLOYED RUNNING": "not evaluated: a probe reads them",
+	} {
+		f := frameWith()
+		w := &writer{Doc: &kit.Doc{}, f: f}
+		w.inside(&backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-1")}}, Provider: backend.Text("blaxel"),
+			Class: backend.SandboxRunning, Reported: backend.Clean(status, 40)})
+		page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(w.Doc.Layout(f.Theme, 300), "\n"), "")), " ")
+		if !strings.Contains(page, want) || status != "DEPLOYED RUNNING" && strings.Contains(page, "a probe reads them") {
+			t.Errorf("%s: %s", status, page)
+		}
+	}
+}
