@@ -334,11 +334,28 @@ func shortName(name string, w int) string {
 	if at := strings.LastIndexByte(name, '/'); at > 0 && name[0] != '/' && kit.Width(name[at:]) <= w/2 {
 		return kit.Cut(name[:at], w-kit.Width(name[at:])) + name[at:]
 	}
+	if isUUID(name) { // an agent's SDK names the sandbox of a session by its first digits
+		return kit.Cut(name, w)
+	}
 	tail := strings.TrimPrefix(kit.CutLeft(name, w*3/5+1), "…")
 	if at := strings.LastIndexAny(tail, "/-_.:"); at > 0 && at < len(tail)-3 {
 		tail = tail[at:]
 	}
 	return kit.Cut(name, w-kit.Width(tail)) + tail
+}
+
+// isUUID reports whether a name has the form of a UUID.
+func isUUID(name string) bool {
+	if len(name) != 36 {
+		return false
+	}
+	for i, c := range name {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdefABCDEF", c) {
+			return false
+		}
+	}
+	return true
 }
 
 // SubjectCount is the number of subjects with their kind: "212 workspaces".

@@ -126,7 +126,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"its platform reports that it failed", "platform: failed"}, {"its platform reports it unhealthy", "platform: unhealthy"},
 	{"but / of it was listed since", "answers after end"}, {"its agent takes it for not running", "agent gave it up"}, {"its agent takes it for", "agent believes wrong"},
 	{"of the OpenAI Agents SDK is not installed", "package missing"},
-	{"a command runs past its timeout", "command runs on"},
+	{"a command runs past its timeout", "command runs on"}, {"a command runs on: its agent", "command runs on"},
 	{"the tar of a save or restore runs past", "tar runs on"},
 	{"a process runs on after the end of its session", "outlived its session"},
 	{"a process runs longer than an agent waits", "process runs on"},

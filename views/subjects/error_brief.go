@@ -18,6 +18,14 @@ var errorBriefs = [...]struct {
 	brief   backend.Literal
 }{
 	{0, "setup command", "setup command failed"},
+	{0, "preview_token_creation_failed", "no token was made"},
+	{0, "preview_creation_failed", "no address was made"},
+	{0, "invalid_preview_url", "no address in answer"},
+	{0, "url_parse_failed", "address unreadable"},
+	{0, "reason: not_configured", "port not exposed"},
+	{0, "unsafe_or_invalid_tar", "archive refused"},
+	{0, "tar_extract_failed", "unpacking failed"},
+	{0, "expects a binary file-like object", "no bytes to write"},
 	{alerts.NamesSchema, "", "ref version not read"},
 	{alerts.NamesStrict, "", "ref: unknown fields"},
 	{alerts.NamesSnapshot, "", "no backup bucket"},

@@ -35,7 +35,12 @@ func TestRecognisedErrorsHaveShortWords(t *testing.T) {
 		"sandbox instance is gone":                                         "sandbox is gone",
 		"connection refused at http://127.0.0.1:1":                         "connection refused",
 		"tar: Unexpected EOF in archive (phase: unpack)":                   "archive cut short",
-		"the flux capacitor hums in a minor key":                           "",
+		"ExposedPortUnavailableError: exposed port 3000 is unavailable: port 3000: exposed ports 3000: reason: backend_unavailable: detail: preview_creation_failed": "no address was made",
+		"ExposedPortUnavailableError: exposed port 3000 is unavailable: reason: backend_unavailable: detail: preview_token_creation_failed":                          "no token was made",
+		"ExposedPortUnavailableError: exposed port 3000 is unavailable: detail: invalid_preview_url":                                                                 "no address in answer",
+		"ExposedPortUnavailableError: exposed port 3000 is unavailable: detail: url_parse_failed":                                                                    "address unreadable",
+		"WorkspaceArchiveWriteError: failed to write archive for path: /workspace: reason: unsafe_or_invalid_tar (phase: archive refused)":                           "archive refused",
+		"the flux capacitor hums in a minor key": "",
 	} {
 		if got := errorBrief(text).String(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -120,7 +125,7 @@ func TestSinceTellsFirstAndLast(t *testing.T) {
 func TestShortNamesTellApart(t *testing.T) {
 	for name, want := range map[string]string{
 		"agents-1": "agents-1", "s-64d9bd686bd3": "s-64d9bd686bd3", "helix-scratch-ac0596": "helix-…-ac0596",
-		"s-61f17647cf98/scratch": "s-61f…/scratch", "/tmp/helix-ws-n080ap": "/tmp/h…-n080ap", "s-61f17647cf98/box": "s-61f1764…/box",
+		"e0000000-0023-4000-8000-000000000000": "e0000000-0023…", "s-61f17647cf98/scratch": "s-61f…/scratch", "/tmp/helix-ws-n080ap": "/tmp/h…-n080ap", "s-61f17647cf98/box": "s-61f1764…/box",
 	} {
 		if got := shortName(name, affectedWidth); got != want {
 			t.Errorf("%q, want %q", got, want)
