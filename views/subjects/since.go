@@ -80,8 +80,10 @@ func Began(e, l, now time.Time, clock func(time.Time) string) string {
 		return "at least " + age(l) + " ago (" + clock(l) + " or earlier)"
 	case l.IsZero():
 		return "at most " + atMost(now.Sub(e)) + " ago (" + clock(e) + " or later)"
-	case near(e, l, now):
+	case clock(e) == clock(l):
 		return age(l) + " ago (" + clock(l) + ")"
+	case near(e, l, now): // one age, and both times: what happened lies between them
+		return age(l) + " ago (between " + clock(e) + " and " + clock(l) + ")"
 	}
 	return age(l) + " to " + atMost(now.Sub(e)) + " ago (between " + clock(e) + " and " + clock(l) + ")"
 }

@@ -76,13 +76,16 @@ func TestRangesOfHoursHaveMinutes(t *testing.T) {
 	}
 }
 
-// Two bounds that are far apart are told as two, also where their ages are alike when they are rounded.
+// Two bounds are told as two, also where they are near each other or their ages are alike when they are rounded: what happened at the
+// later one is not what began it.
 func TestBoundsThatRoundToOneAgeAreTold(t *testing.T) {
 	utc := func(at time.Time) string { return at.Format("15:04:05Z") }
 	for want, c := range map[string][2]time.Duration{
 		"1m to 2m ago (between 11:58:10Z and 11:58:58Z)":     {110 * time.Second, 62 * time.Second},
 		"4h to 4h 50m ago (between 07:10:00Z and 07:55:00Z)": {4*time.Hour + 50*time.Minute, 4*time.Hour + 5*time.Minute},
-		"1m ago (11:58:50Z)":                                 {90 * time.Second, 70 * time.Second},
+		"1m ago (between 11:58:30Z and 11:58:50Z)":           {90 * time.Second, 70 * time.Second},
+		"11s ago (between 11:59:48Z and 11:59:49Z)":          {12 * time.Second, 11 * time.Second},
+		"1m ago (11:58:49Z)":                                 {70*time.Second + 400*time.Millisecond, 70*time.Second + 100*time.Millisecond},
 	} {
 		if got := Began(noon.Add(-c[0]), noon.Add(-c[1]), noon, utc); got != want {
 			t.Errorf("%q, want %q", got, want)
