@@ -65,6 +65,13 @@ func (x *Report) NamesBox(b *Sandbox) bool {
 // NoBridgeID is why nothing can be done in a sandbox that only the account's list shows.
 const NoBridgeID = Literal("no id of the bridge is known for it: name its id in sandboxes, read references that name it, or add operator routes")
 
+// EmptyRead is what a probe says of a file that has no content, or that cannot be read: the bridge answers both alike. EmptyReadNext
+// is what tells them apart, where commands run.
+const (
+	EmptyRead     = Literal("the file that was asked for came back empty, as one does that cannot be read")
+	EmptyReadNext = Literal("write text into one there, then probe again")
+)
+
 // RootEntered begins what a probe says of a sandbox in which only commands without a session do not begin.
 const RootEntered = Literal("commands without a session do not begin although /workspace can be entered")
 

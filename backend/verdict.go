@@ -244,6 +244,14 @@ func (o Observation) CommandsFailed() time.Time {
 	return v.At.Add(-v.Took - time.Second)
 }
 
+// Fault names the fault whose beginning is from, for what was observed before it: commands of a probe that failed, or another.
+func (o Observation) Fault(from time.Time) Safe {
+	if failed := o.CommandsFailed(); !failed.IsZero() && failed.Equal(from) {
+		return Text("commands of a probe failed")
+	}
+	return Text("the fault")
+}
+
 // Present is what was observed of the present life.
 func (o Observation) Present() Observation {
 	if !slices.ContainsFunc(o.Verdicts, func(v Verdict) bool { return v.Past }) {

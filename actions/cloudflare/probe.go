@@ -43,6 +43,9 @@ func (x *examination) concluded() (actions.Done, error) {
 		done.Text = backend.Textf("a fault was found: %s", done.Text)
 	case x.exec.Outcome == backend.OutcomeOK && read && v.Outcome == backend.OutcomeUnknown:
 		done.Text = backend.Textf("commands run in /workspace; that files can be read is not proved: %s", v.What)
+		if v.What == backend.Text(backend.EmptyRead) {
+			done.Text = backend.Textf("%s: %s", done.Text, backend.Text(backend.EmptyReadNext))
+		}
 	}
 	return done, err
 }
@@ -290,7 +293,7 @@ func (x *examination) read(ctx context.Context, names []string) {
 		case a.problem != nil:
 			v.What = backend.Clean(x.c.said(a.problem), 400)
 		case !bridge.ReadContent(a.body).IsKnown():
-			v.What = backend.Text("the file that was asked for came back empty, as one does that cannot be read: write text into one there, then probe again")
+			v.What = backend.Text(backend.EmptyRead)
 		default:
 			v.Outcome, v.What = backend.OutcomeOK, backend.Text("a file was read")
 		}

@@ -130,6 +130,15 @@ func TestAnAgentSaysThatNoCommandBegins(t *testing.T) {
 			})
 			s.agentSays(notStarted("sandbox-demo", "ls"))
 		}, alerts.StatePending, []string{"its agent's log says", "exec worked", "before the fault", "a plain command ran at 11:59:59Z, before the first such line: that tells nothing of now"}},
+		"a probe that ran after the line, and a later one that found commands to fail": {func(s *story) {
+			s.agentSays(notStarted("sandbox-demo", "ls"))
+			s.workersBox(func(b *backend.Sandbox) {
+				ran := s.wall.Add(5 * time.Second)
+				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailServerDir, At: s.wall.Add(9 * time.Second), LastOK: ran},
+					{Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: ran}, {Plane: backend.PlaneRead, Outcome: backend.OutcomeUnknown, At: ran, What: backend.Text(backend.EmptyRead)}})
+			})
+		}, alerts.StateFiring, []string{"a probe's command still ran at 12:00:05Z, later than the first of its agent that could not begin", "at 12:00:05Z, before commands of a probe failed: filesystem list worked",
+			"at 12:00:05Z, before commands of a probe failed: the file that was asked for came back empty"}},
 		"a link alone": {func(s *story) {
 			s.workersBox(func(b *backend.Sandbox) {
 				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: s.wall},

@@ -410,7 +410,7 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	from := faultFrom(env, a, b)
 	for _, v := range observations(b) {
 		if v.Tried() {
-			out = append(out, alerts.Evidence{Text: observedText(env, b, &v, from), Source: src, At: v.At})
+			out = append(out, alerts.Evidence{Text: observedText(env, a, b, &v, from), Source: src, At: v.At})
 			if v.Past && v.Kind == backend.FailWorkDirMissing {
 				out = append(out, alerts.Evidence{Text: backend.Text("what its working directory held then is gone: a start makes it again, empty"), Source: src, At: v.At})
 			}
@@ -454,41 +454,6 @@ func believed(x *fleet.Belief) backend.Safe {
 		text = backend.Textf("%s; %s", text, x.Differs)
 	}
 	return text
-}
-
-// observedText says what a verdict found, how, and when the plane last worked. from is when the fault was there, zero: no time.
-func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict, from time.Time) backend.Safe {
-	how := backend.Text("seen by a command")
-	switch {
-	case v.Passive:
-		how = backend.Text("seen without running anything")
-	case v.Plane == backend.PlaneList && !b.Region.IsEmpty(): // a cloud platform has a route for it
-		how = backend.Text("seen by a request into it")
-	}
-	if v.Past {
-		how = backend.Textf("%s, before its newest %s", how, backend.Clean(b.Turn(), 20))
-	}
-	switch v.Outcome {
-	case backend.OutcomeOK:
-		if v.At.Before(from) && !v.Passive {
-			return backend.Textf("%s at %s, before the fault: %s worked", how, env.Clock(env.Ours(v.At)), v.Plane)
-		}
-		return backend.Textf("%s: %s works", how, v.Plane)
-	case backend.OutcomeFailed:
-	case backend.OutcomeUnknown, backend.OutcomeNotTried:
-		if v.Outcome == backend.OutcomeUnknown && !v.What.IsEmpty() {
-			return backend.Textf("%s: %s", how, v.What)
-		}
-		return backend.Textf("%s: %s is %s", how, v.Plane, v.Outcome)
-	}
-	said := v.What
-	if said.IsEmpty() {
-		said = fault(b, &failedPlane{Plane: v.Plane, Kind: v.Kind})
-	}
-	if v.LastOK.IsZero() {
-		return backend.Textf("%s: %s", how, said)
-	}
-	return backend.Textf("%s: %s; it last worked at %s", how, said, env.Clock(env.Time(&b.Meta, backend.Known(v.LastOK))))
 }
 
 // shortID is an id as container engines print it.

@@ -158,18 +158,31 @@ func (w *writer) planes(b *backend.Sandbox) {
 	}
 	head := observedCell(b, w.f.Snapshot)
 	w.cell("observed", head)
+	from := faultFrom(b, w.f.Snapshot)
 	for _, v := range o.Verdicts {
 		if !v.Tried() {
 			continue
 		}
 		c := Cell{Text: v.Word()}
 		c.Tone, c.Mark = OutcomeLook(v.Outcome)
-		if v.Past || w.f.Stale(&b.Meta) {
+		older := v.At.Before(from) && !v.Passive && v.Outcome != backend.OutcomeFailed
+		if v.Past || older || w.f.Stale(&b.Meta) {
 			c.Tone = theme.Dim
 		}
-		w.cell(v.Plane.String(), c, dim("  "+found(&v, b, w.f.Now)))
+		when := found(&v, b, w.f.Now)
+		if older {
+			if c.Mark = theme.MarkUnknown; v.Outcome == backend.OutcomeOK {
+				c.Text = backend.Text("was ok")
+			}
+			proved, _ := b.Proved()
+			when += "; before " + proved.Fault(from).String() + ": it tells nothing of now"
+		}
+		w.cell(v.Plane.String(), c, dim("  "+when))
 		if !v.What.IsEmpty() && v.What != head.Text {
 			w.Field("", kit.Span{Tone: c.Tone, Text: v.What.String()})
+		}
+		if v.What == backend.Text(backend.EmptyRead) && from.IsZero() { // commands run
+			w.Field("", dim(string(backend.EmptyReadNext)))
 		}
 		switch {
 		case v.Outcome == backend.OutcomeOK:
@@ -204,4 +217,20 @@ func found(v *backend.Verdict, b *backend.Sandbox, now time.Time) string {
 		s += "; before its newest " + b.Turn()
 	}
 	return s
+}
+
+// faultFrom is since when commands fail in a sandbox of a Worker, by its agent's first line or by the probe that found it: what was
+// observed before tells nothing of now. Zero: nothing fails so.
+func faultFrom(b *backend.Sandbox, s *views.Snapshot) (at time.Time) {
+	if !b.OfWorker() {
+		return at
+	}
+	if a := s.Alert(b.Key); a != nil && alerts.AgentSays(a.Cause.String()) {
+		at = a.Bounds.Latest
+	}
+	o, _ := b.Proved()
+	if failed := o.CommandsFailed(); failed.After(at) {
+		at = failed
+	}
+	return at
 }

@@ -9,6 +9,8 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // TestASleeperIsNotCalledHealthy: what a sandbox was while awake is told as past once it sleeps; that it failed stays as it is.
@@ -43,6 +45,29 @@ func TestAProbeBesideAnAgentsLog(t *testing.T) {
 		s := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b)}, &alerts.Board{Alerts: []*alerts.Alert{a}})
 		if got := observedCell(b, s).Text.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestWhatWorkedBeforeCommandsFailedIsMarked: the page of a Worker's sandbox does not show it as if it held now, and asks for no file in it.
+func TestWhatWorkedBeforeCommandsFailedIsMarked(t *testing.T) {
+	for _, failed := range []bool{true, false} {
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("aaaa")}, ReadAt: noon}, Provider: backend.Text("cloudflare")}
+		exec := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: noon.Add(-time.Minute)}
+		if failed {
+			exec = backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailServerDir, At: noon}
+		}
+		b = b.WithObserved([]backend.Verdict{exec, {Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, At: noon.Add(-time.Minute)},
+			{Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: noon.Add(-time.Minute)}, {Plane: backend.PlaneRead, Outcome: backend.OutcomeUnknown, At: noon.Add(-time.Minute), What: backend.Text(backend.EmptyRead)}})
+		w := &writer{Doc: &kit.Doc{}, f: &views.Frame{Snapshot: views.NewSnapshot(noon, &fleet.State{Wall: noon, Sandboxes: fleet.NewTable(b)}, nil), Theme: theme.New(theme.NoColours, theme.Unicode)}}
+		w.planes(b)
+		lines, _ := w.Doc.Fit(w.f.Theme, 200, 40)
+		page := strings.Join(lines, "\n")
+		if n := strings.Count(page, "before commands of a probe failed: it tells nothing of now"); n != map[bool]int{true: 2}[failed] {
+			t.Errorf("%v: marked %d times:\n%s", failed, n, page)
+		}
+		if strings.Contains(page, "? was ok") != failed || strings.Contains(page, string(backend.EmptyReadNext)) == failed {
+			t.Errorf("%v:\n%s", failed, page)
 		}
 	}
 }
