@@ -183,15 +183,21 @@ func TestPublicPreviewFires(t *testing.T) {
 		do       func(*story, *backend.Sandbox)
 	}{
 		{"an open port", alerts.SeverityInfo, "port 3000, preview port-3000, until 13:00:00Z", public(false)},
-		{"said to be open", alerts.SeverityInfo, "its saved state says public", func(s *story, b *backend.Sandbox) {
+		{"said to be open", alerts.SeverityInfo, "of the agent's ports its saved state says public", func(s *story, b *backend.Sandbox) {
 			public(false)(s, b)
 			s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) { x.PortsPublic = backend.Known(true) })
 		}},
-		{"said to be private", alerts.SeverityWarning, "its saved state says private", func(s *story, b *backend.Sandbox) {
+		{"said to be private", alerts.SeverityWarning, "of the agent's ports its saved state says private", func(s *story, b *backend.Sandbox) {
 			public(false)(s, b)
 			s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) { x.PortsPublic = backend.Known(false) })
 		}},
 		{"its own API", alerts.SeverityWarning, "port 3000", public(true)},
+		{"several", alerts.SeverityWarning, "port 443, preview api, until 13:00:00Z, to its own API; port 3000, preview port-3000, until 13:00:00Z", func(s *story, b *backend.Sandbox) {
+			public(false)(s, b)
+			api := b.Previews[0]
+			api.Name, api.Port, api.Control = backend.Text("api"), backend.Known(443), true
+			b.Previews = append(b.Previews, api)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := beginExpiring(t, c.do)

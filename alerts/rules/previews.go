@@ -56,7 +56,7 @@ func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	private := state != nil && state.Agent.PortsPublic.IsKnown() && !state.Agent.PortsPublic.Or(true)
 	severity := alerts.SeverityInfo
 	cause := backend.Text("a port of it can be opened from the internet without a token")
-	var told backend.Safe
+	var first, told []backend.Safe // those of its own API come first
 	var next time.Time
 	var began alerts.Bounds
 	for _, p := range b.Previews {
@@ -72,20 +72,23 @@ func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		}
 		if p.Control {
 			severity, cause = alerts.SeverityWarning, backend.Text("its own API is open to the internet: files, commands and terminals")
-		}
-		if told.IsEmpty() {
-			told = preview(env, &p)
+			first = append(first, backend.Textf("%s, to its own API", preview(env, &p)))
+		} else {
+			told = append(told, preview(env, &p))
 		}
 	}
-	if told.IsEmpty() {
+	if told = append(first, told...); len(told) == 0 {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := r.due(env, b, cause.String(), cause, time.Time{})
 	r.began(env, &v, known, began)
-	v.Severity, v.Detail, v.Recheck = severity, told, sooner(recheckOf(env, b.Key), next)
+	v.Severity, v.Detail, v.Recheck = severity, backend.Join(told[:min(len(told), maxListed)], "; "), sooner(recheckOf(env, b.Key), next)
+	if more := len(told) - maxListed; more > 0 {
+		v.Detail = backend.Textf("%s; and %d more", v.Detail, more)
+	}
 	if state != nil {
 		if on, known := state.Agent.PortsPublic.Get(); known {
-			v.Detail = backend.Textf("%s; its saved state says %s", told, publicWord(on))
+			v.Detail = backend.Textf("%s; of the agent's ports its saved state says %s", v.Detail, publicWord(on))
 		}
 	}
 	return v

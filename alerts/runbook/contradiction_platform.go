@@ -433,14 +433,8 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		s.doPreview(d)
 	case d.is("open"):
 		d.NoReset = backend.Safe{}
-		d.conclude("An address of it opens without a token.")
 		d.dont("Don't send the address on: it is the only secret.")
-		d.do("Read which port it is: sandglass why %s", name)
-		if strings.Contains(d.fact("open").String(), "its saved state says private") {
-			d.do("The agent did not ask for it: its saved state says private. It was made by hand, or before. Remove it with the vendor's command line.")
-			break
-		}
-		d.do("If it should be private: set exposed_port_public to false. Let the agent ask for the address again. Remove the open one with the vendor's command line.")
+		s.doOpen(d, name)
 	case d.is("resume"):
 		d.conclude("Its newest resume may be unfinished. %s.", d.fact("resume"))
 		d.dont("Don't take its status for health.")

@@ -31,3 +31,27 @@ func (s *subjectView) doPreview(d *Diagnosis) {
 		d.do("Read the line. The port must be in the list of exposed ports.")
 	}
 }
+
+// doOpen ends the page about addresses that open without a token: what they lead to, and whether the agent asked for it.
+func (s *subjectView) doOpen(d *Diagnosis, name backend.Safe) {
+	says := d.fact("open").String()
+	if a := s.ledBy("public-preview"); a != nil {
+		for i := range a.Subjects {
+			says += " " + a.Subjects[i].Detail.String()
+		}
+	}
+	private := strings.Contains(says, "its saved state says private")
+	if strings.Contains(says, "its own API") {
+		d.conclude("An address of its own API opens without a token.")
+		d.do("Remove the address of its API now. The vendor's command line does it. Who has the address reads files and runs commands.")
+		d.do("Read what else is open: sandglass why %s", name)
+	} else {
+		d.conclude("An address of it opens without a token.")
+		d.do("Read which port it is: sandglass why %s", name)
+	}
+	if private {
+		d.do("The agent did not ask for it: its saved state says private. It was made by hand, or before. Remove it with the vendor's command line.")
+		return
+	}
+	d.do("If it should be private: set exposed_port_public to false. Let the agent ask for the address again. Remove the open one with the vendor's command line.")
+}

@@ -18,14 +18,20 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 		"no token":  {"preview-failed", "contradiction", "log: preview_token_creation_failed", "Its agent could not get the address", "No token was made", "exposed ports"},
 		"no answer": {"preview-failed", "contradiction", "log: preview_creation_failed", "Its agent could not get the address", "The platform did not make", "No token"},
 		"no kind":   {"preview-failed", "contradiction", "log: failed", "Its agent could not get the address", "Read the line", "No token"},
+		"api":       {"public-preview", "contradiction", "", "An address of its own API opens without a token", "Remove the address of its API now", "exposed_port_public"},
 		"private":   {"public-preview", "contradiction", "", "An address of it opens without a token", "Read which port it is", "exposed_port_public"},
 	} {
 		cause := backend.Text("the snapshot was not saved")
 		if name == "private" {
 			cause = backend.Text("a port of it is open to the internet, and its saved state says private")
 		}
+		detail := cause
+		if name == "api" {
+			cause = backend.Text("its own API is open to the internet: files, commands and terminals")
+			detail = backend.Text("port 443, preview api, to its own API; port 3000, preview port-3000; of the agent's ports its saved state says private")
+		}
 		a := &alerts.Alert{ID: "x", Rule: c.rule, Source: "docker", Runbook: c.page, State: alerts.StateFiring, Cause: cause, Confirmed: now,
-			Evidence: []alerts.Evidence{{Text: backend.Clean(c.evidence, 300)}}, Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: cause}}, SubjectCount: 1}
+			Evidence: []alerts.Evidence{{Text: backend.Clean(c.evidence, 300)}}, Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: detail}}, SubjectCount: 1}
 		d := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
 			b.Provider, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
 		})}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}.page(a)
