@@ -18,6 +18,7 @@ func memoryLimits() []pattern {
 			also: regexp.MustCompile(`(?:^|[^B]['’]s |[^s] |\bits )isolate exceeded`), // a D1 database has an isolate too
 			hits: []string{
 				`{"level":50,"msg":"run failed","sessionId":"s1","err":{"name":"Error","message":"Durable Object's isolate exceeded its memory limit and was reset."}}`,
+				`{"level":"error","msg":"run failed","stack":"Error: Durable Object's isolate exceeded its memory limit and was reset.\n    at Agent.run (index.js:1:2)"}`,
 				`(error) Durable Object's isolate exceeded its memory limit and was reset.`,
 				`{"level":"error","msg":"Durable Object reset because its isolate exceeded its memory limit."}`,
 			},
@@ -35,6 +36,16 @@ func memoryLimits() []pattern {
 				`{"level":"error","msg":"outcome exceededMemory"}`,
 			},
 			misses: []string{`{"outcome":"ok","scriptName":"agent","exceptions":[]}`, `{"msg":"metric","name":"exceededMemory"}`},
+		},
+		{
+			name: "outcome-exceeded-memory", contains: outcomeOOM, class: ClassAgentOOM, tier: tierError, level: levelTrace,
+			meaning: meaning, event: true, field: outcomes[0],
+			hits: []string{
+				`{"level":"info","message":"GET /run","outcome":"exceededMemory","scriptName":"agents"}`,
+				`{"$workers":{"outcome":"exceededMemory","scriptName":"agents"},"message":"alarm"}`,
+			},
+			misses: []string{`{"level":"error","message":"GET /run","outcome":"exceededCpu"}`, `{"msg":"tool done","output":{"outcome":"exceededMemory"}}`,
+				`{"msg":"tool done","toolName":"wrangler","outcome":"exceededMemory"}`},
 		},
 		{
 			// What wrangler tail prints of that outcome for people (workers-sdk, packages/wrangler/src/tail/printing.ts).

@@ -20,8 +20,10 @@ func notStartedLines() []pattern {
 			`Error: Failed to execute command 'ls -la' in session 'sandbox-demo': Unknown Error, TODO`,
 			`{"level":"error","msg":"tool failed","err":{"name":"CommandError","message":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}}`,
 			`{"level":"error","message":"Unknown Error, TODO","sessionId":"sandbox-demo"}`,
+			`{"level":"error","msg":"tool failed","err":{"name":"CommandError","stack":"CommandError: Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO\n    at Sandbox.exec (sandbox.js:1:2)"}}`,
 		},
 		misses: []string{
+			`{"level":30,"msg":"tool done","stack":"CommandError: Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO\n    at x"}`,
 			`{"level":30,"msg":"tool done","output":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`,
 			`{"level":30,"msg":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`,
 		},

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ type record struct {
 	command, level     []byte
 	lost               []byte // the command that the context of its error names
 	logger, metachar   []byte
+	outcome            []byte
 	plain              bool              // the line is no JSON; its level stands in the text
 	output, tool       bool              // it has a field of a command's or a tool's output, of a tool or a command
 	runs               runsWord          // what its field running says
@@ -44,6 +46,8 @@ const (
 	slotOutput
 	slotTool
 	slotWrapped // the line inside a line of Docker's json-file driver
+	slotOutcome // how an invocation of a Worker ended
+	slotStack   // the trace of an error, which begins with what the error says
 	slotCount
 )
 
@@ -97,10 +101,25 @@ func newDecoder(format string, f Fields, loc *time.Location) *decoder {
 			}
 		}
 	}
-	if _, taken := d.refs["log"]; !taken {
-		d.refs["log"] = fieldRef{slotWrapped, 0}
+	d.referOnce("log", slotWrapped)
+	d.referOnce("stack", slotStack)
+	for _, name := range f.Error {
+		d.referOnce(name+".stack", slotStack)
+	}
+	for _, name := range outcomes {
+		d.refer(name, slotOutcome, 0)
 	}
 	return d
+}
+
+// outcomes are where a Worker's log has how an invocation ended: of a line of its own, of Logpush, and of Workers Logs.
+var outcomes = [...]string{"outcome", "Outcome", "$workers.outcome"}
+
+// referOnce keeps a field under a name that no configured field has.
+func (d *decoder) referOnce(name string, s slot) {
+	if _, taken := d.refs[name]; !taken {
+		d.refs[name] = fieldRef{s, 0}
+	}
 }
 
 // attributes are the objects in which OpenTelemetry and winston put what a line is about.
@@ -346,15 +365,35 @@ func (d *decoder) value(s slot) []byte {
 func (d *decoder) collect() record {
 	r := record{message: d.value(slotMessage), errText: d.value(slotError), level: d.value(slotLevel),
 		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), metachar: d.value(slotMetachar), suppressed: -1,
-		lost: d.lost, logger: d.value(slotLogger), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others, runs: d.runs}
+		lost: d.lost, logger: d.value(slotLogger), outcome: d.value(slotOutcome), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others, runs: d.runs}
 	if v := d.value(slotTime); v != nil {
 		r.at, _ = parseTime(v, d.loc)
 	}
 	if v := d.value(slotSuppressed); v != nil {
 		r.suppressed = suppressedIn(v)
 	}
+	r.errText = withStack(r.errText, d.value(slotStack))
 	return r
 }
+
+// withStack is what an error says, where only its trace has it: the text before the first frame, of a trace that begins with it.
+func withStack(said, stack []byte) []byte {
+	head := stack
+	if i := stackFrame.FindIndex(stack); i != nil {
+		head = stack[:i[0]]
+	}
+	_, text, is := bytes.Cut(head, []byte(": "))
+	switch {
+	case !is, bytes.HasPrefix(head, []byte("Traceback")), bytes.Contains(said, bytes.TrimSpace(text)), bytes.Contains(said, []byte(": ")):
+		return said
+	case len(said) > 0 && !bytes.HasPrefix(head, said):
+		return bytes.Join([][]byte{said, head}, []byte(": "))
+	}
+	return head
+}
+
+// stackFrame is where the frames of a trace begin in JavaScript.
+var stackFrame = regexp.MustCompile(`\n\s+at `)
 
 // bounded drops a name that is too long to be one.
 func bounded(b []byte) []byte {
@@ -402,6 +441,9 @@ func (d *decoder) scan(line []byte, s slot) []byte {
 
 // field is the text of a field that a pattern names.
 func (r *record) field(name string) []byte {
+	if name == outcomes[0] && len(r.outcome) > 0 {
+		return r.outcome
+	}
 	if r.plain {
 		return scanField(r.message, name[strings.LastIndexByte(name, '.')+1:])
 	}
