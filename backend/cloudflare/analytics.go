@@ -44,6 +44,7 @@ type analytics struct {
 	next   time.Time
 	at     time.Time // of the newest answer; zero: there was none
 	said   string    // why the newest request was of no use, or is not whole
+	denied bool      // … since the token has no permission for it
 	rows   map[string][]figures
 }
 
@@ -67,7 +68,7 @@ func (a *analytics) read(ctx context.Context, s *Source, now time.Time) {
 	if a == nil || now.Before(a.next) {
 		return
 	}
-	a.next = now.Add(spread(analyticsEvery))
+	a.next, a.denied = now.Add(spread(analyticsEvery)), false
 	theirs := now.Add(s.client.Offset().Or(0)).UTC()
 	resp, err := a.client.ReadGraphQL(ctx, containerMetrics, map[string]any{"account": s.opt.AccountID, "most": analyticsRows,
 		"since": theirs.Add(-analyticsSpan).Truncate(analyticsStep).Format(time.RFC3339), "until": theirs.Format(time.RFC3339)})
@@ -78,7 +79,7 @@ func (a *analytics) read(ctx context.Context, s *Source, now time.Time) {
 	rows, n, what, denied := a.decode(resp)
 	switch {
 	case denied:
-		a.said, a.next = what+a.permission(s), now.Add(spread(analyticsDenied))
+		a.said, a.next, a.denied = what+a.permission(s), now.Add(spread(analyticsDenied)), true
 	case what != "":
 		a.said, a.next = what, now.Add(spread(analyticsAgain))
 	default:
@@ -107,7 +108,7 @@ func (a *analytics) refused(s *Source, err error, now time.Time) {
 		a.said = e.Err.Error()
 	}
 	if f.refused() {
-		a.said, a.next = a.said+a.permission(s), now.Add(spread(analyticsDenied))
+		a.said, a.next, a.denied = a.said+a.permission(s), now.Add(spread(analyticsDenied)), true
 	}
 }
 
@@ -247,7 +248,10 @@ func (p *poll) analyticsWords() {
 		return
 	}
 	p.r.Load = p.r.Load.Plus(a.client.TakeLoad())
-	if a.said != "" {
+	switch {
+	case a.denied:
+		p.problem(backend.Key{}, backend.ErrUnauthorised, s.analyticsRoute().Target, "CPU, memory and traffic of sandboxes (analytics): "+a.said)
+	case a.said != "":
 		p.note("CPU, memory and traffic of sandboxes (analytics): %s", p.clean(a.said, 300))
 	}
 	if a.at.IsZero() {

@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -21,6 +22,8 @@ type SourceJSON struct {
 	Unread     backend.Safe  `json:"unread,omitzero"` // sessions that cannot be read, by kind of error
 	// Undated says which matching log lines were not counted, since nothing tells when they were written.
 	Undated backend.Safe `json:"undated,omitzero"`
+	// Denied are the parts that its credential does not permit to read, beside what Error says.
+	Denied []backend.Safe `json:"denied,omitempty"`
 
 	Absent bool `json:"-"` // not there, and that is not a failure
 }
@@ -85,6 +88,25 @@ func notes(h *fleet.SourceHealth, st *fleet.State) []backend.Safe {
 	return h.Notes
 }
 
+// mostDenied bounds the parts that a credential does not permit which are named.
+const mostDenied = 5
+
+// denied are the parts of a source that answers which its credential does not permit to read. What its error says of how to permit one
+// is not told twice.
+func denied(h *fleet.SourceHealth, said string) (out []backend.Safe) {
+	if h.Status != fleet.StatusOK && h.Status != fleet.StatusDegraded {
+		return nil
+	}
+	for _, p := range h.Problems {
+		how := p.What.String()
+		how = how[strings.LastIndex(how, "; ")+1:]
+		if p.Kind == backend.ErrUnauthorised && !strings.Contains(said, how) && !slices.Contains(out, p.What) && len(out) < mostDenied {
+			out = append(out, p.What)
+		}
+	}
+	return out
+}
+
 // NewSourceJSON is what `check` says of a source.
 func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) SourceJSON {
 	s := SourceJSON{ID: backend.Clean(h.Key.Source, 200), Kind: backend.Clean(h.Kind, 200), Blind: board.BlindOn(h.Key.Source), Undated: h.Undated}
@@ -126,7 +148,7 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 	if !why.IsEmpty() {
 		s.Error = &why
 	}
-	s.Unread = backend.UnreadText(h.Unread)
+	s.Unread, s.Denied = backend.UnreadText(h.Unread), denied(h, why.String())
 	read := h.DataAt()
 	if read.IsZero() {
 		read = board.LastAnswer(h.Key.Source)

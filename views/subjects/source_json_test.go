@@ -22,3 +22,23 @@ func TestASourceThatWasReadInPartIsNotOK(t *testing.T) {
 		t.Errorf("a refusal: %s: %v", s.Status, s.Error)
 	}
 }
+
+// TestWhatACredentialDoesNotPermitIsTold: each part, beside a source that is well too, and none that its error tells already.
+func TestWhatACredentialDoesNotPermitIsTold(t *testing.T) {
+	part := func(what backend.Literal, kind backend.ErrorKind) backend.Problem {
+		return backend.Problem{Kind: kind, What: backend.Text(what)}
+	}
+	h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "cf"}, Status: fleet.StatusDegraded, Error: backend.Text("class and script are not known: answered 403; give it the permission A"),
+		Problems: []backend.Problem{part("class and script: answered 403; give it the permission A", backend.ErrUnauthorised), part("analytics: refused; give it the permission B", backend.ErrUnauthorised), part("a row: cut; x", backend.ErrInvalid)}}
+	if s := NewSourceJSON(h, &alerts.Board{}, time.Time{}); len(s.Denied) != 1 || s.Denied[0].String() != "analytics: refused; give it the permission B" {
+		t.Errorf("degraded: %v", s.Denied)
+	}
+	h.Status, h.Error = fleet.StatusOK, backend.Safe{}
+	if s := NewSourceJSON(h, &alerts.Board{}, time.Time{}); len(s.Denied) != 2 || s.Status != "ok" {
+		t.Errorf("well: %s %v", s.Status, s.Denied)
+	}
+	h.Status = fleet.StatusDown
+	if s := NewSourceJSON(h, &alerts.Board{}, time.Time{}); len(s.Denied) > 0 {
+		t.Errorf("down: %v", s.Denied)
+	}
+}

@@ -37,6 +37,9 @@ func (c *Check) writeSources(b *strings.Builder) {
 		if !s.Unread.IsEmpty() {
 			fmt.Fprintf(b, "            %s\n", s.Unread)
 		}
+		for _, part := range s.Denied {
+			fmt.Fprintf(b, "            not permitted: %s\n", part)
+		}
 		c.writeLeftOut(b, s.ID.String())
 		for _, g := range byReason(c.blind, s.ID.String()) {
 			fmt.Fprintf(b, "            not evaluated: %s (%s)\n", strings.Join(g.rules, ", "), g.why)
