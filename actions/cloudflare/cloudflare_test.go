@@ -408,6 +408,24 @@ func TestCapacityIsNoFault(t *testing.T) {
 	}
 }
 
+// TestVersionsThatDoNotFitAreAKindOfTheirOwn, of which one probe proves nothing.
+func TestVersionsThatDoNotFitAreAKindOfTheirOwn(t *testing.T) {
+	w := newWorld(t, demo.BridgeOptions{})
+	w.change(func(*demo.Box) {})
+	w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/exec") {
+			out.WriteHeader(502)
+			_, _ = io.WriteString(out, `{"error":"another protocol","code":"CONTROL_PROTOCOL_INCOMPATIBLE"}`)
+			return true
+		}
+		return false
+	}
+	done, _, _ := w.do(actions.Probe)
+	if v := on(done, backend.PlaneExec); v.Outcome != backend.OutcomeUnknown || v.Kind != backend.FailProtocol {
+		t.Errorf("%+v", v)
+	}
+}
+
 // TestWhatAVerbIsFor: targets by their state, and what a plan says about each.
 func TestWhatAVerbIsFor(t *testing.T) {
 	now := time.Now()

@@ -110,7 +110,9 @@ func (x *examination) refused(a *answer) backend.Verdict {
 		v.Kind = backend.FailThrottled
 	case bridge.CauseStarting:
 		v.Kind = backend.FailWaking
-	case bridge.CauseOther, bridge.CauseRequest, bridge.CausePool, bridge.CauseUnreachable, bridge.CauseIncompatible, bridge.CauseSpawn,
+	case bridge.CauseIncompatible: // as in each rollout: only one that stays is a failure
+		v.Kind = backend.FailProtocol
+	case bridge.CauseOther, bridge.CauseRequest, bridge.CausePool, bridge.CauseUnreachable, bridge.CauseSpawn,
 		bridge.CauseUnknownError, bridge.CauseFile, bridge.CauseSession, bridge.CauseGone:
 	}
 	return v

@@ -59,6 +59,8 @@ type contradictionNote struct {
 	// Agent is how its agent's lines began, Mend when a fault was proved to be gone.
 	Agent *agentOnset `json:"agent,omitempty"`
 	Mend  *mend       `json:"mend,omitempty"`
+	// Mismatch is when a probe first found versions that do not understand each other, with no command that ran since.
+	Mismatch time.Time `json:"mismatch,omitzero"`
 }
 
 // failedPlane is the failure of one plane. Its times are ours, as they were read.
@@ -160,7 +162,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {
 		v.Recheck = latestOf(v.Recheck, next)
-		if !n.Odd.IsZero() || !next.IsZero() || n.Mend != nil {
+		if !n.Odd.IsZero() || !next.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() {
 			v.Note = alerts.NoteOf(&n)
 		}
 	}
@@ -179,6 +181,7 @@ func (n *contradictionNote) observe(b *backend.Sandbox) {
 	started := b.StartedAt.Or(time.Time{})
 	var mended []backend.FailureKind
 	for _, v := range observations(b) {
+		n.mismatched(&v)
 		i := slices.IndexFunc(n.Failed, func(f failedPlane) bool { return f.Plane == v.Plane })
 		switch {
 		case v.Outcome == backend.OutcomeOK && i >= 0 && v.At.After(n.Failed[i].At):
@@ -243,7 +246,7 @@ func counts(v *backend.Verdict) bool {
 	case backend.FailGone:
 		return true
 	case "", backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailMountGone,
-		backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailServerDir, backend.FailFilesystemMissing:
+		backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailServerDir, backend.FailFilesystemMissing, backend.FailProtocol:
 	}
 	return v.Plane != backend.PlaneControl
 }
@@ -428,6 +431,7 @@ var faults = map[backend.FailureKind]backend.Literal{
 	backend.FailFilesystemMissing: "its filesystem is missing",
 	backend.FailGone:              "it is gone",
 	backend.FailUnauthorised:      "its user may not enter its working directory",
+	backend.FailProtocol:          "it and its Worker have versions that do not understand each other",
 }
 
 // fault says what failed.

@@ -394,3 +394,20 @@ func ownCommands(all []backend.Key, known alerts.Known) (out []alerts.Evidence, 
 	return []alerts.Evidence{{Text: backend.Textf("log: %s its own agent ran what changed its working directory, such as: %s", whom, backend.Clean(newest.Changed.String(), 160)),
 		Source: newest.Source, At: newest.ChangedAt}}, most
 }
+
+// rolloutLasts is how long a rollout may leave a container with the version of before: it is asked to stop, and killed after 15 minutes.
+const rolloutLasts = 20 * time.Minute
+
+// mismatched remembers since when probes find versions that do not understand each other. During a rollout that is no failure; found
+// again when one would be over, it is.
+func (n *contradictionNote) mismatched(v *backend.Verdict) {
+	switch {
+	case v.Plane != backend.PlaneExec:
+	case v.Kind != backend.FailProtocol:
+		n.Mismatch = time.Time{}
+	case n.Mismatch.IsZero(), v.LastOK.After(n.Mismatch):
+		n.Mismatch = v.At
+	case v.At.Sub(n.Mismatch) >= rolloutLasts:
+		v.Outcome, v.Since = backend.OutcomeFailed, n.Mismatch
+	}
+}

@@ -284,6 +284,15 @@ func (s *subjectView) unanswered() bool {
 	})
 }
 
+// mismatched reports whether a probe found versions that do not understand each other.
+func (s *subjectView) mismatched() bool {
+	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		v, _ := o.Of(backend.PlaneExec)
+		return v.Kind == backend.FailProtocol
+	})
+}
+
 // endWorkers concludes, and names what cures that: only the directory of commands can be made again.
 func (s *subjectView) endWorkers(d *Diagnosis) {
 	name := backend.Text("NAME")
@@ -389,6 +398,11 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.do("Find out which case it is: sandglass probe %s", name)
 		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
 		link()
+	case s.ledBy("contradiction") != nil && s.mismatched():
+		d.conclude("It and its Worker have versions of the SDK that do not fit.")
+		d.dont("Don't wait for it to pass: it lasts longer than a rollout.")
+		d.do("See the last rollout: sandglass get events. Finish it, or take it back.")
+		d.do("Without one, deploy both with one version of the SDK. Then probe it: sandglass probe %s", name)
 	case s.unanswered():
 		d.conclude("No command in it ended. Its control server hangs, or its container does not start: nothing that was read tells which.")
 		d.dont("Don't destroy it yet: it may only start slowly.")

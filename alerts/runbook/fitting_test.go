@@ -83,3 +83,14 @@ func TestStepsThatWouldBeRefusedAreLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionsThatDoNotFitHaveTheirOwnSteps: the page of that alert names the rollout and the deployment, and waits for nothing.
+func TestVersionsThatDoNotFitHaveTheirOwnSteps(t *testing.T) {
+	t.Parallel()
+	b := workersBox(func(*backend.Sandbox) {}, backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: backend.FailProtocol, At: now, What: backend.Text("refused")})
+	w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StateFiring, "reported running, but it and its Worker have versions that do not understand each other")}
+	d := w.diagnose("contradiction", b.Key)
+	if all := steps(&d); !strings.Contains(all, "one version of the SDK") || strings.Contains(all, "sandglass destroy") {
+		t.Errorf("%s\n%s", d.Conclusion, all)
+	}
+}
