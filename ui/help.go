@@ -76,6 +76,18 @@ func (v *helpPage) layOut(w int, t *theme.Theme) []string {
 	return strings.Split(lipgloss.JoinHorizontal(lipgloss.Top, append(blocks, strings.Repeat(" ", w-n*each))...), "\n")
 }
 
+// fitting are as many of an intent's keys as have room beside what it does, and the others in words.
+func fitting(all string) (first, others string) {
+	names := strings.Fields(all)
+	for i, name := range names {
+		if i > 0 && kit.Width(first+" "+name) > kit.MaxLabel {
+			return first, " (also " + strings.Join(names[i:], " ") + ")"
+		}
+		first = strings.TrimSpace(first + " " + name)
+	}
+	return first, ""
+}
+
 func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 	var out []*kit.Doc
 	head := func(title string) *kit.Doc {
@@ -92,8 +104,8 @@ func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 		d := head(c.Name())
 		for _, b := range v.keymap.Of(c) {
 			if b.Context == c {
-				h := b.Help()
-				d.Field(h.Key, kit.Span{Text: h.Desc})
+				first, others := fitting(b.Help().Key)
+				d.Field(first, kit.Span{Text: b.Help().Desc + others})
 			}
 		}
 	}

@@ -63,7 +63,11 @@ func (x *scope) openLogs() reply {
 	}
 	key, filter := logsOf(key, x.frame)
 	set := logs.Of(key)
-	p := &logPage{key: key, name: x.frame.Shown(subjects.NameOf(key, x.frame.Snapshot).String()), logs: logs, leaving: x.viewer.leaving}
+	name := subjects.NameOf(key, x.frame.Snapshot).String()
+	if a := views.FindAlert(x.frame.Board, key); a != nil { // its id says nothing to anybody
+		name = a.Rule
+	}
+	p := &logPage{key: key, name: x.frame.Shown(name), logs: logs, leaving: x.viewer.leaving}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.store = logview.NewStore(logview.DefaultLimit, len(set.Logs), logs.Cleaner)
 	p.view = logview.NewView(p.store, "logs of "+p.name, set)

@@ -110,6 +110,12 @@ func (p *palette) search() {
 	}
 }
 
+// mostSaid is how many lines say what the chosen command does, where the screen has at least tallEnough lines.
+const (
+	mostSaid   = 2
+	tallEnough = 20
+)
+
 // mostCommands is how many commands the palette lists at once.
 const mostCommands = 10
 
@@ -138,6 +144,15 @@ func (p *palette) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 		}
 	} else if len(p.found) == 0 {
 		lines = append(lines, kit.NewLine(t, inner).Put(theme.Dim, "no command has this in its name").String())
+	} else if what := kit.Wrap(p.found[p.at].Help().Desc, inner); h >= tallEnough {
+		lines = append(lines, kit.Rule(t, inner))
+		for i := range mostSaid { // as many for each, so that the box keeps its size
+			line := kit.NewLine(t, inner)
+			if i < len(what) {
+				line.Put(theme.Dim, what[i])
+			}
+			lines = append(lines, line.String())
+		}
 	}
 	return kit.Frame(t, w, "commands", lines), tea.NewCursor(cursor, 1)
 }

@@ -33,19 +33,19 @@ func Evictions() *Set[*views.Eviction] {
 		},
 		DefaultSort: "rate",
 		Columns: []Column[row]{
-			{Name: "provider", Title: "PROVIDER", Help: "whose sandboxes are evicted; ? where the counts name none", Min: 12, Ideal: 20, Flex: 1, Priority: 0,
+			{Name: "provider", Title: "PROVIDER", Help: "whose sandboxes are evicted; ? where the counts name none", Min: 18, Ideal: 20, Flex: 1, Priority: 0,
 				Cell: func(r row, _ *views.Snapshot) Cell { return evictedFrom(r) },
 				Sort: func(r row, _ *views.Snapshot) SortKey { return sortText(r.Provider.String()) }},
-			{Name: "state", Title: "STATE", Help: "storm, evictions, quiet, or unknown where too little was read", Min: 11, Ideal: 11, Priority: 0, Descending: true,
+			{Name: "state", Title: "STATE", Help: "storm, evictions, quiet, or unknown where too little was read", Min: 10, Ideal: 11, Priority: 0, Descending: true,
 				Cell: func(r row, _ *views.Snapshot) Cell { return evictionState(r) },
 				Sort: func(r row, _ *views.Snapshot) SortKey { return evictionOrder(r) }},
 			rate(Column[row]{Name: "rate", Title: "EVICTED/S", Brief: "EVICT/S", Help: "evictions a second, within 5 minutes", Min: 8, Ideal: 9, Priority: 0}, func(r row) backend.Value[float64] { return r.Rate }),
 			rate(Column[row]{Name: "retries", Title: "RETRIES/S", Brief: "RETRY/S", Help: "retries a second that recovered an eviction, within 5 minutes", Min: 7, Ideal: 9, Priority: 3}, func(r row) backend.Value[float64] { return r.Retries }),
 			recovered,
-			numColumn(Column[row]{Name: "exhausted", Title: "EXHAUSTED", Brief: "EXHAUST", Help: "lines within 5 minutes that say that the retries ran out", Min: 7, Ideal: 9, Priority: 2},
+			numColumn(Column[row]{Name: "exhausted", Title: "EXHAUSTED", Brief: "EXH", Help: "lines within 5 minutes that say that the retries ran out", Min: 5, Ideal: 9, Priority: 2},
 				func(r row) SortKey { return sortNum(r.Exhausted) }, func(r row) string { return kit.Number(int64(r.Exhausted.Or(0))) },
 				func(r row) bool { return r.Exhausted.IsNotApplicable() }),
-			{Name: "direction", Title: "DIRECTION", Help: "where the last hour goes: rising, falling, steady, stopped, none or unknown", Min: 9, Ideal: 26, Priority: 1,
+			{Name: "direction", Title: "DIRECTION", Brief: "TREND", Help: "where the last hour goes: rising, falling, steady, stopped, none or unknown", Min: 7, Ideal: 26, Priority: 1,
 				Cell: func(r row, _ *views.Snapshot) Cell { return directionCell(r) },
 				Sort: func(r row, _ *views.Snapshot) SortKey { return sortText(r.Direction) }},
 			sourceColumn(func(r row) string { return r.Source }, 2),
@@ -90,7 +90,7 @@ func evictionState(r *views.Eviction) Cell {
 	case !known:
 		return Cell{Text: backend.Text("unknown"), Tone: theme.Dim, Mark: theme.MarkUnknown}
 	case n > 0:
-		return Cell{Text: backend.Text("evictions"), Tone: theme.Warn, Mark: theme.MarkWarn}
+		return Cell{Text: backend.Text("evictions"), Short: backend.Text("evicting"), Tone: theme.Warn, Mark: theme.MarkWarn}
 	}
 	return Cell{Text: backend.Text("quiet"), Tone: theme.Good, Mark: theme.MarkGood}
 }

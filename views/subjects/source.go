@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -27,7 +28,7 @@ func Sources() *Set[*fleet.SourceHealth] {
 		},
 		JSON: func(h row, c *views.Snapshot) ([]byte, error) { return views.JSON(NewSourceItem(h, c)) },
 		Columns: []Column[row]{
-			{Name: "source", Title: "SOURCE", Help: "its id in the configuration", Min: 10, Ideal: 14, Priority: 0,
+			{Name: "source", Title: "SOURCE", Help: "its id in the configuration", Min: 12, Ideal: 14, Priority: 0,
 				Cell: func(h row, _ *views.Snapshot) Cell { return Cell{Text: plain(h.Key.Source), Tone: theme.Strong} },
 				Sort: func(h row, _ *views.Snapshot) SortKey { return sortText(h.Key.Source) }},
 			{Name: "kind", Title: "KIND", Help: "what it is", Min: 10, Ideal: 10, Priority: 3,
@@ -49,8 +50,8 @@ func Sources() *Set[*fleet.SourceHealth] {
 				Min: 10, Ideal: 24, Flex: 1, Priority: 8, Where: Extra,
 				Cell: func(h row, c *views.Snapshot) Cell { return runsCell(h, c) },
 				Sort: func(h row, c *views.Snapshot) SortKey { return sortText(runsCell(h, c).Text.String()) }},
-			latencyColumn("p50", "P50", "half of the requests were faster", 5, func(h row) time.Duration { return h.P50 }),
-			latencyColumn("p95", "P95", "one request in twenty was slower", 4, func(h row) time.Duration { return h.P95 }),
+			latencyColumn("p50", "P50", "half of the requests were faster", 6, func(h row) time.Duration { return h.P50 }),
+			latencyColumn("p95", "P95", "one request in twenty was slower", 5, func(h row) time.Duration { return h.P95 }),
 			rateColumn("requests", "REQ/MIN", "requests a minute", 5, func(h row) float64 { return h.RequestsPerMin },
 				func(f float64) string { return kit.Rate(f) }),
 			rateColumn("bytes", "BYTES/MIN", "bytes received a minute, decoded", 6, func(h row) float64 { return h.BytesPerMin },
@@ -153,10 +154,17 @@ func sourceError(h *fleet.SourceHealth, c *views.Snapshot) Cell {
 		return Cell{Text: h.Notes[0], Short: plain(kit.Count(len(h.Notes), "note", "notes")), Tone: theme.Dim}
 	case h.Error.IsEmpty():
 		return Cell{}
-	case h.Status == fleet.StatusDown:
-		return Cell{Text: h.Error, Tone: theme.Bad}
 	}
-	return Cell{Text: h.Error, Tone: theme.Normal}
+	cell := Cell{Text: h.Error, Brief: errorBrief(h.Error.String()), Tone: theme.Normal}
+	if h.Status == fleet.StatusDown {
+		cell.Tone = theme.Bad
+	}
+	if cell.Brief.IsEmpty() { // our own sentence, whose beginning says what it is about
+		what, _, _ := strings.Cut(h.Error.String(), ": ")
+		what, _, _ = strings.Cut(what, " on ") // which address, its page says
+		cell.Brief = plain(what)
+	}
+	return cell
 }
 
 func blindCell(n int) Cell {

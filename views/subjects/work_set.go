@@ -66,7 +66,7 @@ func workColumns(kinds []backend.Kind) []Column[backend.Worker] {
 		return textColumn(c, theme.Normal, func(r row) backend.Safe { return get(r.AsWork()) })
 	}
 	return slices.Concat(first, []Column[row]{
-		{Name: "sandbox", Title: "SANDBOX", Help: "the sandbox it runs in, by name where it has one", Min: 12, Ideal: 18, Flex: 1, Priority: 1, IDs: true,
+		{Name: "sandbox", Title: "SANDBOX", Help: "the sandbox it runs in, by name where it has one", Min: 12, Ideal: 20, Flex: 1, Priority: 1, IDs: true,
 			Cell: func(r row, c *views.Snapshot) Cell { return shown(sandboxOf(r, c)) },
 			Sort: func(r row, c *views.Snapshot) SortKey { return sortText(sandboxOf(r, c).String()) }},
 		{Name: "state", Title: "STATE", Help: "the platform's own word; in this order what waits comes first, the longest wait at the top, then what runs, then what failed",
