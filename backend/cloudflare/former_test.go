@@ -19,7 +19,7 @@ func TestALaterProcessSeesARollout(t *testing.T) {
 		w.src.Resume(marks)
 		r := w.poll()
 		marks = r.Bookmarks
-		return texts(r)
+		return changes(r)
 	}
 	if got := next("3", ""); got != "" {
 		t.Errorf("nothing changed: %s", got)
@@ -35,7 +35,7 @@ func TestALaterProcessSeesARollout(t *testing.T) {
 	}
 	w.src = w.source(nil)
 	w.src.Resume([]backend.Bookmark{{File: markApp + "x", Sizes: []backend.SizeAt{{At: zero}}}})
-	if got := texts(w.poll()); got != "" {
+	if got := changes(w.poll()); got != "" {
 		t.Errorf("a mark that cannot be read: %s", got)
 	}
 }

@@ -119,6 +119,22 @@ func TestWhatEndedLongAgoIsNotListed(t *testing.T) {
 	}
 }
 
+// TestAStopFromBeforeTheFirstReadingIsTold, once, at its own time and of the id that it is listed by; without an exit code too.
+func TestAStopFromBeforeTheFirstReadingIsTold(t *testing.T) {
+	for more, want := range map[string]string{`,"exit_code":137`: "platform exit: agents-", "": "platform stop: agents-"} {
+		w := newWorld(t, nil)
+		w.lists(scheduled, nil, []string{instance(died, "stopped", "2026-11-20T10:00:00Z", "2026-11-20T11:30:00Z", more)}, nil)
+		r := w.poll()
+		i := slices.IndexFunc(r.Events, func(e backend.Event) bool { return e.Subject == sandboxOf(t, r, died).Key })
+		if i < 0 || !strings.Contains(texts(r), want) || !r.Events[i].At.Equal(sandboxOf(t, r, died).FinishedAt.Or(time.Time{})) {
+			t.Errorf("%s: %s %+v", more, texts(r), r.Events)
+		}
+		if r = w.poll(); strings.Contains(texts(r), want) {
+			t.Errorf("told again: %s", texts(r))
+		}
+	}
+}
+
 func TestAnInstanceThatLeftTheListsIsAskedFor(t *testing.T) {
 	w := newWorld(t, nil)
 	w.poll()
@@ -152,7 +168,7 @@ func TestAStartAgainIsOnAnEmptyDisk(t *testing.T) {
 
 func TestRolloutsAreChanges(t *testing.T) {
 	w := newWorld(t, nil)
-	if r := w.poll(); len(r.Events) > 0 {
+	if r := w.poll(); changes(r) != "" {
 		t.Errorf("the first reading tells %s", texts(r))
 	}
 	w.set("/containers/applications", apps(scheduledApp("4", "ro-1", 2, 10), objectApp))

@@ -28,7 +28,8 @@ type poll struct {
 	ctx, slice context.Context
 	r          backend.Reading
 	now        time.Time
-	unread     bool // something that is due was not read in this slice
+	unread     bool   // something that is due was not read in this slice
+	before     []*box // instances that were read for the first time
 }
 
 // Poll reads what is due: applications, then their instances, namespaces, and the passive routes of the bridge.
@@ -46,6 +47,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 		return p.r, refused
 	}
 	p.assemble()
+	p.endedBefore()
 	p.finish()
 	if refused != nil {
 		p.bridgeAlone(refused)
@@ -195,6 +197,7 @@ func (p *poll) takeRow(a *app, x *row, at time.Time) {
 	b.entity.Name = a.nameOf(x)
 	if first {
 		p.s.recall(b)
+		p.before = append(p.before, b)
 	}
 	if b.entity.Class == backend.SandboxRunning {
 		b.ran = at
@@ -236,10 +239,34 @@ func (p *poll) compare(b *box, x *row) {
 		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventChange, Name: backend.ChangeStart, At: now, Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxRunning,
 			Text: backend.Textf("%s: its container started again, on an empty disk", name)})
 	}
-	if code, told := x.entity.ExitCode.Get(); told && !b.entity.ExitCode.IsKnown() {
-		p.r.Events = append(p.r.Events, backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxExited,
-			Text: backend.Textf("%s: its container ended with exit code %s", name, backend.ExitText(code))})
+	if x.entity.ExitCode.IsKnown() && !b.entity.ExitCode.IsKnown() {
+		p.stopped(b, x, name)
 	}
+}
+
+// mostEndedBefore bounds the ends from before the first reading that one reading tells.
+const mostEndedBefore = 200
+
+// endedBefore tells the ends of instances from before they were first read: their platform lists them, with the time.
+func (p *poll) endedBefore() {
+	n := 0
+	for _, b := range p.before {
+		if over(b.state) && b.entity.FinishedAt.IsKnown() && n < mostEndedBefore {
+			n++
+			p.stopped(b, &b.row, b.entity.Name)
+		}
+	}
+}
+
+// stopped tells the end of an instance.
+func (p *poll) stopped(b *box, x *row, name backend.Safe) {
+	e := backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxExited}
+	if code, told := x.entity.ExitCode.Get(); told {
+		e.Text = backend.Textf("%s: its container ended with exit code %s", name, backend.ExitText(code))
+	} else {
+		e.Name, e.Text = "stop", backend.Textf("%s: its container is %s", name, x.entity.Reported)
+	}
+	p.r.Events = append(p.r.Events, e)
 }
 
 // startedAgain notes a start on an empty disk, and until when the container of before was seen to run.

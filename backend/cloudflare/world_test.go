@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -226,6 +227,12 @@ func problems(r backend.Reading) string {
 		all = append(all, string(p.Kind)+" "+p.Where.String()+": "+p.What.String())
 	}
 	return strings.Join(all, "\n")
+}
+
+// changes are the texts of the changes among its events.
+func changes(r backend.Reading) string {
+	r.Events = slices.DeleteFunc(slices.Clone(r.Events), func(e backend.Event) bool { return e.Kind != backend.EventChange })
+	return texts(r)
 }
 
 func texts(r backend.Reading) string {
