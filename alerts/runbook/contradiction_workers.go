@@ -401,7 +401,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 	case s.ledBy("contradiction") != nil && s.mismatched():
 		d.conclude("It and its Worker have versions of the SDK that do not fit.")
 		d.dont("Don't wait for it to pass: it lasts longer than a rollout.")
-		d.do("See the last rollout: sandglass get events. Finish it, or take it back.")
+		d.do("See the last rollout: sandglass get events. Finish it or undo it.")
 		d.do("Without one, deploy both with one version of the SDK. Then probe it: sandglass probe %s", name)
 	case s.unanswered():
 		d.conclude("No command in it ended. Its control server hangs, or its container does not start: nothing that was read tells which.")
