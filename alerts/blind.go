@@ -200,12 +200,30 @@ func lacking(st *fleet.State, in backend.Input, source string) backend.Safe {
 	}
 	switch in {
 	case backend.InputRejections, backend.InputEvictionLogs:
+		if by, of := linesBeside(st, in, source); !by.IsEmpty() {
+			return backend.Textf("no log source speaks about %s; lines of %s about %s are evaluated where they name its sessions", id, by, of)
+		}
 		return backend.Textf("no log source speaks about %s; Helix writes no log lines unless a Logger is configured", id)
 	case backend.InputEvictions:
 		return backend.Textf("no metrics source speaks about %s; Helix counts evictions only where WorkspaceMetrics is implemented", id)
 	case backend.InputRegistry, backend.InputSessions, backend.InputContainers, backend.InputPlatform, backend.InputCapacity, backend.InputTmpdirs, backend.InputHost:
 	}
 	return backend.Textf("no source reports %s of %s", inputNoun(in), id)
+}
+
+// linesBeside is a log that speaks about sandboxes of the sessions that a source lists, and the source of these; empty: none does.
+func linesBeside(st *fleet.State, in backend.Input, source string) (by, of backend.Safe) {
+	for _, log := range st.Sources {
+		if !log.Delivers(in) || log.ReportsOn(source) {
+			continue
+		}
+		for _, about := range log.About {
+			if slices.ContainsFunc(st.SessionSourcesOf(about), func(h *fleet.SourceHealth) bool { return h.Key.Source == source }) {
+				return backend.Clean(log.Key.Source, 80), backend.Clean(about, 80)
+			}
+		}
+	}
+	return by, of
 }
 
 // inputNoun names an input inside a sentence.

@@ -108,3 +108,29 @@ func TestBlindOnCloudSandboxesWithoutASessionList(t *testing.T) {
 		t.Errorf("with a list: %v", got)
 	}
 }
+
+// TestBlindOnASessionListBesideALog: rules about log lines are blind on a source of sessions of which no log speaks; what a log about the
+// sandboxes of those sessions shows all the same is told.
+func TestBlindOnASessionListBesideALog(t *testing.T) {
+	s := begin(t)
+	s.source("cloud", backend.InputContainers, backend.InputPlatform)
+	s.source("app", backend.InputEvictionLogs)
+	s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"cloud"} })
+	s.look()
+	told := func() string {
+		for _, b := range s.board.Blind {
+			if b.Rule == "persist-failed" && b.Source == "helix" {
+				return b.Why.String()
+			}
+		}
+		return ""
+	}
+	if got := told(); got != "no log source speaks about helix; lines of app about cloud are evaluated where they name its sessions" {
+		t.Errorf("%q", got)
+	}
+	s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"elsewhere"} })
+	s.health("cloud", func(h *fleet.SourceHealth) { h.About = []string{"elsewhere"} })
+	if s.after(time.Second); !strings.Contains(told(), "Helix writes no log lines") {
+		t.Errorf("%q", told())
+	}
+}
