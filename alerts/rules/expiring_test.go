@@ -336,3 +336,24 @@ func TestStateOnTakesTheNewest(t *testing.T) {
 		t.Errorf("an empty fleet has a state: %+v", r)
 	}
 }
+
+// TestReapedLate: once its end has passed, what is still listed is not said to be removed within a time to come.
+func TestReapedLate(t *testing.T) {
+	s := beginCloud(t)
+	s.cloudBox(cloudBox, func(b *backend.Sandbox) {
+		b.Class, b.ReapedBy, b.LastUsedAt, b.ReapedAt = backend.SandboxAsleep, backend.Text("its policy of 30m without use"), s.wall, s.wall.Add(30*time.Minute)
+	})
+	if a := s.after(29*time.Minute).want(reapedRule, alerts.StateFiring); !strings.Contains(a.Cause.String(), "removes it within 7m30s") {
+		t.Errorf("before: %s", a.Cause)
+	}
+	s.after(2 * time.Minute)
+	var firing []string
+	for _, a := range s.alerts(reapedRule) {
+		if a.State == alerts.StateFiring {
+			firing = append(firing, a.Cause.String())
+		}
+	}
+	if len(firing) != 1 || firing[0] != "it sleeps, and its platform should have removed it" {
+		t.Errorf("after: %v", firing)
+	}
+}

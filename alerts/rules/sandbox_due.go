@@ -121,5 +121,11 @@ func (r *reapedSoon) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) ale
 	if env.Now.Before(from) {
 		return waitsUntil(from)
 	}
-	return r.due(env, b, "reaped soon", backend.Textf("it sleeps, and its platform removes it within %s", text(before)), from)
+	end := env.Ours(b.ReapedAt)
+	if !env.Now.Before(end) {
+		return r.due(env, b, "reaped late", backend.Text("it sleeps, and its platform should have removed it"), end)
+	}
+	v := r.due(env, b, "reaped soon", backend.Textf("it sleeps, and its platform removes it within %s", text(before)), from)
+	v.Recheck = sooner(v.Recheck, end)
+	return v
 }

@@ -13,6 +13,7 @@ import (
 func TestPagesOfAnAgentSDK(t *testing.T) {
 	for _, c := range []struct{ rule, cause, check, concludes, first string }{
 		{"reaped-soon", "it sleeps, and its platform removes it within 15m", "reaped", "Its platform removes it soon", "Save its files: sandglass rescue b. That wakes it"},
+		{"reaped-soon", "it sleeps, and its platform should have removed it", "reaped", "Its platform should have removed it, and lists it still.", "Save its files: sandglass rescue b. That wakes it"},
 		{"sandbox-expiring", "a session runs on it: its policy of 1h without use", "expiring", "Its platform removes it soon. A session runs on it", "Save its files: sandglass rescue b. That is a use of it"},
 		{"sandbox-expiring", "a session runs on it: its ttl of 1h from creation", "expiring", "Its platform removes it soon. A session runs on it", "Save its files: sandglass rescue b. Or let"},
 		{"snapshot-interrupted", "a save of its files was cut off: the archive is still in /tmp", "interrupted", "A snapshot did not end well: a save of its files was cut off", "Rescue the files first: sandglass rescue"},
@@ -34,6 +35,11 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		})}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}
 		d := w.page(a)
 		want(t, d, map[string]Mark{c.check: Confirmed})
+		for _, k := range d.Knobs {
+			if k.Knob.Name.String() != "pause_on_exit" {
+				t.Errorf("%s: a setting of another platform: %s", c.rule, k.Knob.Name)
+			}
+		}
 		if !strings.HasPrefix(d.Conclusion.String(), c.concludes) || len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), c.first) {
 			t.Errorf("%s: %s: %v", c.rule, d.Conclusion, d.Do)
 		}

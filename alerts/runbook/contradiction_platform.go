@@ -383,12 +383,12 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Or make its life longer by hand. The vendor's command line can, where the platform allows it.")
 	case d.is("reaped") && s.platform() == agentCloud:
 		d.NoReset = backend.Safe{}
-		d.conclude("Its platform removes it soon, with its files.")
+		s.concludeReaped(d)
 		d.dont("Don't let it sleep on if its files are needed.")
 		d.do("Save its files: sandglass rescue %s. That wakes it and is billed; its limit counts from then.", name)
 	case d.is("reaped"):
 		d.NoReset = backend.Safe{}
-		d.conclude("Its platform removes it soon, with its files.")
+		s.concludeReaped(d)
 		d.dont("Don't let it sleep on if its files are needed.")
 		d.do("Resume it: sandglass resume %s (bills it from then on)", name)
 		d.do("Rescue its files then: sandglass rescue %s", name)

@@ -177,7 +177,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	s.fitting(&d)
 	s.refuse(&d)
 	s.suit(&d)
-	d.Knobs = p.Fitting(&d).values(s)
+	d.Knobs = s.knobs(p, &d)
 	sortChecks(d.Checks)
 	s.cleanable(&d)
 	s.bundled(&d)

@@ -29,6 +29,22 @@ func declares(s *subjectView, knob string) bool {
 	return slices.ContainsFunc(s.workspaces, func(w *backend.Workspace) bool { return declared(knob, &w.WorkspaceFacts) != "" })
 }
 
+// knobs are the settings of a page that concern the platforms which take part in the subject; where one of them is not known, all.
+func (s *subjectView) knobs(p *Page, d *Diagnosis) (out []KnobValue) {
+	at := s.platforms()
+	if d.platform != anywhere || len(at) == 0 || slices.Contains(at, anywhere) {
+		return p.Fitting(d).values(s)
+	}
+	for _, one := range at {
+		for _, v := range embedded(p.file, one, d.client).values(s) {
+			if !slices.ContainsFunc(out, func(x KnobValue) bool { return x.Knob.Name == v.Knob.Name && x.Knob.Where == v.Knob.Where }) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
 // values fills in the declared values of a page's knobs.
 func (p *Page) values(s *subjectView) []KnobValue {
 	out := make([]KnobValue, 0, len(p.Knobs))

@@ -16,6 +16,7 @@ const (
 	cloudflare platform = "cloudflare"
 	cloud      platform = "cloud" // a platform of sandboxes whose hosts nobody reaches, with a hub that leads its sessions
 	agentCloud platform = "blaxel"
+	clouds     platform = "cloud, blaxel" // of a check only: both of these, on the second only where it is confirmed
 )
 
 // onlyOn are the checks that concern one platform. On the other they are asked only where an error confirms them.
@@ -23,7 +24,7 @@ func onlyOn() map[string]platform {
 	return map[string]platform{
 		"sqlite": cloudflare, "storage": cloudflare, "database": cloudflare, "snapshot": cloudflare, "binding": cloudflare, "quota": cloudflare, "sharing": cloudflare,
 		"asleep": cloudflare, "namespace": cloudflare,
-		"no-checkpoint": cloud, "jobs": cloud, "wake": cloud, "resume": cloud, "reaped": cloud,
+		"no-checkpoint": cloud, "jobs": cloud, "wake": cloud, "resume": cloud, "reaped": clouds,
 		"runaway": agentCloud, "package": agentCloud, "interrupted": agentCloud, "terminals": agentCloud, "terminal-fails": agentCloud, "open": agentCloud, "token": agentCloud, "preview": agentCloud,
 		"posix": ownHosts, "root": ownHosts, "engine": ownHosts, "boot": ownHosts,
 	}
@@ -122,7 +123,10 @@ func runtimePlatform(x *backend.Session) platform {
 // provider's name does not tell where the subject runs.
 func (s *subjectView) fit(d *Diagnosis) {
 	only, at := onlyOn(), s.platform()
-	other := func(c Check) bool { return only[c.Name] != anywhere && only[c.Name] != at }
+	other := func(c Check) bool {
+		p := only[c.Name]
+		return p != anywhere && p != at && (p != clouds || at != cloud && (at != agentCloud || c.Mark != Confirmed))
+	}
 	if at == anywhere || slices.ContainsFunc(d.Checks, func(c Check) bool { return other(c) && c.Mark == Confirmed }) {
 		return
 	}

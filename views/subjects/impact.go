@@ -103,6 +103,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		s = "%s cannot be opened again; files in their sandbox are lost" + exceptKept(a, c)
 	case a.Rule == "ref-mismatch" && strings.Contains(a.Cause.String(), "it is another sandbox"):
 		s = anotherSandbox(a, c)
+	case a.Rule == "reaped-soon" && strings.HasSuffix(a.Cause.String(), "should have removed it"):
+		s = "%s may be removed at any moment, with their files"
 	case a.Rule == "sandbox-oom" && strings.HasPrefix(a.Cause.String(), "near "):
 		s = "none yet; at its limit a command in it is killed"
 	case a.Rule == "sandbox-oom" && down(a, c):
