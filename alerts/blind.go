@@ -218,7 +218,7 @@ func linesBeside(st *fleet.State, in backend.Input, source string) (by, of backe
 			continue
 		}
 		for _, about := range log.About {
-			if slices.ContainsFunc(st.SessionSourcesOf(about), func(h *fleet.SourceHealth) bool { return h.Key.Source == source }) {
+			if st.Source(about) != nil && slices.ContainsFunc(st.SessionSourcesOf(about), func(h *fleet.SourceHealth) bool { return h.Key.Source == source }) {
 				return backend.Clean(log.Key.Source, 80), backend.Clean(about, 80)
 			}
 		}
