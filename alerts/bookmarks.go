@@ -21,7 +21,12 @@ func (ev *evaluation) bookmarks() {
 				ev.next.bookmarks[k] = v
 			}
 		}
-		ev.next.bookmarks[h.Key.Source] = h.Bookmarks
+		marks := h.Bookmarks
+		if h.LastOK.IsZero() { // all that it told is until when it wants to be left alone
+			_, old := backend.TakeQuiet(ev.old.bookmarks[h.Key.Source], h.LastTry)
+			marks = append(old, marks...)
+		}
+		ev.next.bookmarks[h.Key.Source] = marks
 	}
 }
 

@@ -1,6 +1,9 @@
 package backend
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Bookmark is where a source stands for a later process. It says how long a file was at some moments, so that this process
 // knows between which of them a byte was written; of a page of counters it says where these stood.
@@ -24,4 +27,34 @@ type SizeAt struct {
 // bookmarks of that process's last reading.
 type Resumer interface {
 	Resume([]Bookmark)
+}
+
+// quietMark is the File of the mark that says until when a source asked to be left alone.
+const quietMark = "asked to wait"
+
+// longestQuiet bounds how long a former process can make this one wait.
+const longestQuiet = time.Hour
+
+// Quieter is a source that keeps to the time until which it was asked to wait in a former process by itself: parts of it may be asked all the
+// same. Quiet is called before the first poll.
+type Quieter interface {
+	Quiet(until time.Time)
+}
+
+// QuietBookmark tells a later process until when a source asked to be left alone (Retry-After).
+func QuietBookmark(until time.Time) Bookmark {
+	return Bookmark{File: quietMark, Sizes: []SizeAt{{At: until}}}
+}
+
+// TakeQuiet is until when a former process was asked to wait, zero where that is over at now, and the other bookmarks, in a new list.
+func TakeQuiet(marks []Bookmark, now time.Time) (until time.Time, others []Bookmark) {
+	others = slices.Clone(marks)
+	i := slices.IndexFunc(others, func(m Bookmark) bool { return m.File == quietMark && len(m.Sizes) > 0 })
+	if i < 0 {
+		return until, others
+	}
+	if at := others[i].Sizes[0].At; at.After(now) && at.Sub(now) <= longestQuiet {
+		until = at
+	}
+	return until, slices.Delete(others, i, i+1)
 }

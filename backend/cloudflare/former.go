@@ -48,6 +48,9 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 	}
 }
 
+// Quiet keeps to the time until which the account API asked a former process to wait. The bridge is asked all the same.
+func (s *Source) Quiet(until time.Time) { s.budget.Quiet(until) }
+
 // recall takes what a former process knew of an instance that this one sees first: a container that started since has an
 // empty disk.
 func (s *Source) recall(b *box) {
@@ -96,6 +99,9 @@ func (p *poll) sinceFormer(x *application) {
 // bookmarks hands that to a later process. The newest starts stay.
 func (s *Source) bookmarks() []backend.Bookmark {
 	var out []backend.Bookmark
+	if rest := s.budget.State().Silence; rest > 0 {
+		out = append(out, backend.QuietBookmark(s.deps.Now().Add(rest)))
+	}
 	mark := func(file string, at, ran time.Time) {
 		if at.IsZero() {
 			return

@@ -110,3 +110,25 @@ func TestABridgeThatDoesNotAnswerIsTold(t *testing.T) {
 		t.Errorf("a refused key: %+v", m)
 	}
 }
+
+// TestALaterProcessAsksTheAccountNotBeforeItsTime: of an account that asked for silence the bridge is read all the same.
+func TestALaterProcessAsksTheAccountNotBeforeItsTime(t *testing.T) {
+	w := withBridge(t, nil)
+	w.set("/containers/applications", reply{status: http.StatusTooManyRequests, body: `{"success":false}`, header: map[string]string{"Retry-After": "300"}})
+	until, others := backend.TakeQuiet(w.poll().Bookmarks, w.clock.Now())
+	if rest := until.Sub(w.clock.Now()); rest < 299*time.Second || rest > 300*time.Second {
+		t.Fatalf("asked for silence of %v", rest)
+	}
+	w.src = w.source(func(o *Options) { o.BridgeURL = o.URL })
+	w.src.Quiet(until)
+	w.src.Resume(others)
+	accounts, bridge := w.requests("/containers/applications"), w.requests("/v1/pool/stats")
+	r := w.poll()
+	if w.requests("/containers/applications") != accounts || w.requests("/v1/pool/stats") == bridge || !strings.Contains(r.Degraded.String(), "asked for silence for another 4m48s: it is not asked before") {
+		t.Errorf("%d requests to the account: %s", w.requests("/containers/applications")-accounts, r.Degraded)
+	}
+	w.clock.Add(5 * time.Minute)
+	if w.poll(); w.requests("/containers/applications") == accounts {
+		t.Error("it is not asked again")
+	}
+}

@@ -62,7 +62,7 @@ func (p *poll) readAccount() *backend.Error {
 	s := p.s
 	if b := s.budget.State(); b.Silence > 0 {
 		return &backend.Error{Kind: backend.ErrThrottled, Source: s.deps.ID, RetryAfter: b.Silence,
-			Err: fmt.Errorf("the account API asked for silence for another %v: all programs of the token share 1200 requests in 5 minutes", b.Silence.Round(time.Second))}
+			Err: fmt.Errorf("the account API asked for silence for another %v: it is not asked before. All programs of the token share 1200 requests in 5 minutes", b.Silence.Round(time.Second))}
 	}
 	rest, left := s.limits.rest(p.now)
 	if rest > 0 {

@@ -81,11 +81,17 @@ func (f *Fleet) Attend(a backend.Attention) {
 	}
 }
 
-// Resume tells the sources where a former process stopped, by source. It must be called before the Fleet polls.
+// Resume tells the sources where a former process stopped, by source, and keeps to the time until which that was asked to wait. It must be called before the Fleet polls.
 func (f *Fleet) Resume(marks map[string][]backend.Bookmark) {
 	for _, p := range f.pollers {
-		if s, ok := p.src.(backend.Resumer); ok && len(marks[p.src.ID()]) > 0 {
-			s.Resume(marks[p.src.ID()])
+		until, others := backend.TakeQuiet(marks[p.src.ID()], p.opt.Now())
+		if s, ok := p.src.(backend.Quieter); ok && !until.IsZero() {
+			s.Quiet(until)
+		} else {
+			p.quiet = until
+		}
+		if s, ok := p.src.(backend.Resumer); ok && len(others) > 0 {
+			s.Resume(others)
 		}
 	}
 }

@@ -33,6 +33,10 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	s.load.add(now, a.Load)
 	if a.Failure != nil {
 		h.noteFailure(a.Failure, now, s.opt)
+		if wait := a.Failure.RetryAfter; wait > 0 { // a later process keeps to it too
+			_, others := backend.TakeQuiet(h.Bookmarks, now)
+			h.Bookmarks = append(others, backend.QuietBookmark(now.Add(wait)))
+		}
 		if h.LastOK.IsZero() {
 			h.Missing = s.unanswered()
 		}

@@ -23,7 +23,9 @@ type poller struct {
 	opt  Options
 	back *backoff.ExponentialBackOff
 	poke chan struct{} // one slot: the source itself says that something changed
-	told atomic.Bool   // log lines or references told something since the newest poll began
+	// quiet is until when a former process was asked to wait; zero: it was not.
+	quiet time.Time
+	told  atomic.Bool // log lines or references told something since the newest poll began
 
 	mu       sync.Mutex
 	failures int           // polls that failed since the last one that did not
@@ -126,6 +128,10 @@ func (p *poller) poll(ctx context.Context, submit func(backend.Answer), live boo
 	defer cancel()
 	start := p.opt.instant()
 	p.told.Store(false)
+	if err := p.hushed(start.Wall); err != nil {
+		submit(p.answer(result{err: err}, start))
+		return false
+	}
 	done := make(chan result, 1)
 	reading := make(chan struct{})
 	p.mu.Lock()
@@ -169,6 +175,16 @@ func (p *poller) poll(ctx context.Context, submit func(backend.Answer), live boo
 	}
 	submit(p.answer(res, start))
 	return res.err == nil && res.reading.Partial
+}
+
+// hushed is why the source is not asked yet, though this process never did; nil: it may be.
+func (p *poller) hushed(now time.Time) error {
+	if !p.quiet.After(now) {
+		return nil
+	}
+	rest := p.quiet.Sub(now)
+	return &backend.Error{Kind: backend.ErrThrottled, RetryAfter: rest,
+		Err: fmt.Errorf("it asked an earlier run to wait until %s: it is not asked before, in %s", p.quiet.UTC().Format("15:04:05Z"), rest.Round(time.Second))}
 }
 
 type result struct {

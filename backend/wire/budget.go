@@ -123,6 +123,15 @@ func (b *Budget) Observe(status int, latency, retryAfter time.Duration) {
 	}
 }
 
+// Quiet keeps to a time until which another process was asked to wait.
+func (b *Budget) Quiet(until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if until.After(b.until) {
+		b.until = until
+	}
+}
+
 func (b *Budget) cut(now time.Time, why backend.Safe) {
 	if !b.changed.IsZero() && b.current < b.base && now.Sub(b.changed) < halveEvery {
 		return
