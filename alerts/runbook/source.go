@@ -58,7 +58,7 @@ func (d *Diagnosis) askParts(h *fleet.SourceHealth) {
 	if h.UnreadSessions() > 0 {
 		parts = backend.KindSession
 	}
-	if parts == "" || parts == backend.KindSource {
+	if parts == "" || parts == backend.KindSource || parts == backend.KindRef { // a saved state is mended in its file
 		d.Do[0] = backend.Textf("%s Mend what they name.", d.Do[0])
 		return
 	}

@@ -67,6 +67,9 @@ func (d *decoder) ref(x *savedSession, n wire.Node, key string, index int) {
 		box, is := scalar(id)
 		if ref.Agent, err = d.agentState(n, is && box != ""); err != nil {
 			d.refuse(err)
+			if len(d.out.problems) > 0 && d.out.hidden == 0 {
+				d.out.problems[len(d.out.problems)-1].Subject = ref.Key
+			}
 			return
 		}
 	}

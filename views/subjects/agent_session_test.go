@@ -81,6 +81,21 @@ func TestASessionJoinsTheSandboxThatItsAgentNamed(t *testing.T) {
 	}
 }
 
+// TestTheInvalidStateOfASandboxIsNamed: the page of a sandbox whose saved state cannot be used says which file that is, and why.
+func TestTheInvalidStateOfASandboxIsNamed(t *testing.T) {
+	for session, want := range map[string]bool{"0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d": true, "1a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d": false} {
+		st := agentFleet("0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", nil)
+		st.Sources[0].Problems = []backend.Problem{{Kind: backend.ErrInvalid, Where: backend.Text("08.json, /sandbox"), What: backend.Text("exec_timeout_s is below 1 s"),
+			Subject: backend.Key{Kind: backend.KindRef, Source: "st", Parent: backend.MustID(session), ID: backend.MustID("coder")}}}
+		f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
+		doc, _ := Doc(backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-0a1b2c3d4e5f")}, f)
+		page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
+		if got := strings.Contains(page, "saved state invalid exec_timeout_s is below 1 s. It is not used: 08.json, /sandbox"); got != want {
+			t.Errorf("%s: %v:\n%s", session, got, page)
+		}
+	}
+}
+
 // TestAListedSessionIsACandidateOfASandbox: by the digits of the sandbox's name, where no saved state names one.
 func TestAListedSessionIsACandidateOfASandbox(t *testing.T) {
 	for listed, want := range map[string]string{"0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d": "a candidate: its id begins with the digits of the name", "1a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d": "no saved state names one session that begins so"} {

@@ -264,9 +264,12 @@ func (w *writer) joinedSession(b *backend.Sandbox) {
 		if x := w.f.State.SessionBeginning(digits); x != nil {
 			w.to(x.Key)
 			w.Field("session", append(sessionKind{}.row(w, x), dim("  a candidate: its id begins with the digits of the name, and no saved state names it"))...)
-			return
+		} else {
+			w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
 		}
-		w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
+		if p, invalid := w.f.State.InvalidState(digits); invalid {
+			w.Field("saved state", warn("invalid"), dim("  "+p.What.String()+". It is not used: "+p.Where.String()))
+		}
 		return
 	}
 	if w.owner(b.Key.Source, on); !on.IsZero() && b.Session.IsZero() {
