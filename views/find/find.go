@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sandglass/internal/stable"
+	"sandglass/views/kit"
 )
 
 // Index holds names to search. It is built once, when the search begins, so that nothing moves while somebody types.
@@ -52,7 +53,7 @@ const (
 )
 
 // Search returns the places of the best entries for what was typed, at most `most`, and how many match. All words must match.
-// Entries that match alike are ordered by the length of their shown name, then as they were added. Nothing typed matches all.
+// Entries that match alike are ordered by the length of their shown name, then by that name. Nothing typed matches all.
 func (x *Index) Search(typed string, most int) (best []int, total int) {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(typed, separator, " ")))
 	var of [matchKinds][]int
@@ -76,7 +77,13 @@ func (x *Index) Search(typed string, most int) (best []int, total int) {
 	}
 	for _, list := range of {
 		if len(words) > 0 {
-			stable.Sort(list, func(a, b int) int { return cmp.Compare(x.entries[a].name, x.entries[b].name) })
+			stable.Sort(list, func(a, b int) int {
+				m, n := &x.entries[a], &x.entries[b]
+				if c := cmp.Compare(m.name, n.name); c != 0 {
+					return c
+				}
+				return kit.CompareNames(m.text[:m.name], n.text[:n.name])
+			})
 		}
 		best = append(best, list[:min(len(list), most-len(best))]...)
 	}

@@ -71,3 +71,20 @@ func BenchmarkSearch100k(b *testing.B) {
 		})
 	}
 }
+
+// What matches alike stands by its name, whatever the order in which it was added.
+func TestEqualMatchesStandByName(t *testing.T) {
+	x := &Index{}
+	names := []string{"box-d1", "box-09", "box-aa", "box-10"}
+	for _, n := range names {
+		x.Add(n)
+	}
+	best, _ := x.Search("box", 10)
+	var got []string
+	for _, i := range best {
+		got = append(got, names[i])
+	}
+	if s := strings.Join(got, " "); s != "box-09 box-10 box-aa box-d1" {
+		t.Errorf("%s", s)
+	}
+}
