@@ -34,15 +34,16 @@ type agentOnset struct {
 	File      time.Time    `json:"file,omitzero"`
 }
 
-// join takes over what a line tells of the beginning.
-func (a *agentOnset) join(x *backend.Report) {
+// join takes over what a line tells of the beginning. A change of the working directory before a command that ran, or before its repair,
+// explains nothing.
+func (a *agentOnset) join(x *backend.Report, repair time.Time) {
 	if a.First.IsZero() || x.At.Before(a.First) {
 		a.First = x.At
 	}
 	if x.GoodAt.After(a.Good) && !x.GoodAt.After(a.First) {
 		a.Good = x.GoodAt
 	}
-	if !x.Changed.IsEmpty() && x.ChangedAt.After(a.ChangedAt) {
+	if !x.Changed.IsEmpty() && x.ChangedAt.After(latestOf(a.ChangedAt, repair)) && !x.ChangedAt.Before(x.GoodAt) {
 		a.Changed, a.ChangedAt, a.ChangedBy, a.Exit = x.Changed, x.ChangedAt, x.ChangedBy, x.Exit
 	}
 	if !x.Agents.IsEmpty() {
@@ -87,6 +88,13 @@ func (a *agentOnset) serverDirGone(b *backend.Sandbox) bool {
 	return looked && !a.File.IsZero() && !v.At.Before(a.ChangedAt) && !backend.SDKPinned(b.Image.String())
 }
 
+// repairOf is when commands of a sandbox were last repaired; zero: they were not.
+func repairOf(b *backend.Sandbox) time.Time {
+	o, _ := b.Proved()
+	v, _ := o.Of(backend.PlaneExec)
+	return v.Repaired
+}
+
 // mend is when a fault that an action had found was first proved to be gone.
 type mend struct {
 	Of time.Time `json:"of"` // when the fault was last found
@@ -116,7 +124,7 @@ func (n *contradictionNote) mendedAt(b *backend.Sandbox) time.Time {
 // only finds commands to run proves nothing: they run as well where the directory of the control server is gone.
 func unstarted(env *alerts.Env, b *backend.Sandbox, gone time.Time) []backend.Report {
 	ran := map[backend.ID]time.Time{}
-	works := latestOf(env.Time(&b.Meta, b.StartedAt), env.Ours(gone))
+	works := latestOf(env.Time(&b.Meta, b.StartedAt), latestOf(env.Ours(gone), env.Ours(repairOf(b))))
 	var out []backend.Report
 	for _, x := range reportsOf(env, b) {
 		switch {
@@ -155,7 +163,7 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 		began = *n.Agent
 	}
 	for j := range lines {
-		began.join(&lines[j])
+		began.join(&lines[j], repairOf(b))
 	}
 	n.Agent = &began
 	newest := lines[len(lines)-1]
@@ -166,11 +174,7 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 	}
 	n.named(env, b, gone, &f)
 	worked := began.Good
-	if o, is := b.Proved(); is {
-		if v, _ := o.Of(backend.PlaneExec); repaired(&v, gone) {
-			worked = latestOf(worked, gone) // what goes on after a repair did not begin before it
-		}
-	}
+	worked = latestOf(worked, repairOf(b)) // what goes on after a repair did not begin before it
 	n.begins(len(was) == 0, began.First, worked)
 	n.Failed = append(n.Failed, f)
 	return until
@@ -184,7 +188,7 @@ func (n *contradictionNote) named(env *alerts.Env, b *backend.Sandbox, gone time
 	switch to := backend.LinkedRoot(b); {
 	case to != "" && !backend.SDKPinned(b.Image.String()):
 		f.Named, f.What = true, backend.Textf("no command begins in it, and its working directory is a link to %s", backend.Clean(to, 120))
-	case repaired(&plain, gone):
+	case repaired(&plain, gone) && !x.Good.After(gone):
 		f.Named, f.What = true, backend.Textf("%s after its repair at %s, its agent's log says", none, env.Clock(env.Ours(gone)))
 	case plainRan(b, x.First):
 		f.What = backend.Textf("%s, its agent's log says, although a probe's command ran", none)
@@ -285,7 +289,7 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 		out = append(out, alerts.Evidence{Text: said, Source: b.Key.Source, At: v.At})
 	} else if v, _ := o.Of(backend.PlaneExec); began.ChangedAt.After(v.At) {
 		// what was found before that tells nothing
-	} else if repaired(&v, gone) {
+	} else if repaired(&v, gone) && plainRan(b, began.First) && !began.Good.After(gone) {
 		out = append(out, alerts.Evidence{Text: backend.Text("repair: plain commands run since then, and those of the agent do not begin all the same: what was repaired is not all that is wrong"), Source: b.Key.Source, At: gone})
 	} else if v.Outcome == backend.OutcomeOK && v.At.Before(began.First) {
 		out = append(out, alerts.Evidence{Text: backend.Textf("probe: a plain command ran at %s, before the first such line: that tells nothing of now", env.Clock(env.Ours(v.At))), Source: b.Key.Source, At: v.At})

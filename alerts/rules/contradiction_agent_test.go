@@ -417,3 +417,45 @@ func TestAFaultThatAProbeFoundBeganAfterTheLogsLastCommand(t *testing.T) {
 		t.Errorf("a later line moved it: %v, was %v", b, a.Bounds)
 	}
 }
+
+// TestAFaultAfterARepairIsAnother: after a command ran that came after the repair, a new line is alone again; a probe that then finds the
+// directory missing has the onset of this fault, and what was removed before the repair explains nothing.
+func TestAFaultAfterARepairIsAnother(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	look := func(secs int) *alerts.Alert {
+		s.pass(time.Duration(secs) * time.Second)
+		s.workersBox(nil)
+		if all := s.look().alerts(contradictionRule); len(all) == 1 {
+			return all[0]
+		}
+		return &alerts.Alert{}
+	}
+	r := notStarted("sandbox-demo", "ls")
+	r.Changed, r.ChangedAt, r.GoodAt = backend.Text("rm -rf /workspace"), s.wall.Add(-10*time.Second), s.wall.Add(-20*time.Second)
+	s.agentSays(r)
+	look(10)
+	s.repair()
+	look(10)
+	good := s.wall
+	r = notStarted("other", "make")
+	r.Changed, r.ChangedAt, r.GoodAt = backend.Text("rm -rf /workspace"), noon.Add(-10*time.Second), good
+	s.pass(4 * time.Second)
+	failed := s.wall
+	s.agentSays(r)
+	s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports[len(h.Reports)-1].Sandbox = backend.MustID("demo") })
+	if a := look(5); a.State == alerts.StateFiring || strings.Contains(a.Cause.String()+told(a), "what was repaired is not all") || strings.Contains(told(a), "rm -rf") {
+		t.Errorf("%s %s%s", a.State, a.Cause, told(a))
+	}
+	if why := s.last.Unfit("repair", s.last.Entity(backend.Key{Kind: backend.KindSandbox, Source: "workers", ID: backend.MustID("demo")}).(*backend.Sandbox)).String(); !strings.Contains(why, "its agent's log says since then that none begins") {
+		t.Errorf("a repair is refused by %q", why)
+	}
+	s.workersBox(func(b *backend.Sandbox) {
+		o, _ := b.Observed.Get()
+		*b = *b.WithObserved(backend.MergeVerdicts(o.Verdicts, []backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: s.wall}}))
+	})
+	a := look(5)
+	if a.State != alerts.StateFiring || !a.Bounds.Latest.Equal(failed) || !a.Bounds.Earliest.Equal(good) || strings.Contains(told(a), "rm -rf") {
+		t.Errorf("%s between %v and %v, want %v and %v%s", a.State, a.Bounds.Earliest, a.Bounds.Latest, good, failed, told(a))
+	}
+}

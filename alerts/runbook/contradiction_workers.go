@@ -235,7 +235,7 @@ func (s *subjectView) faultFrom() time.Time {
 // directory since.
 func (s *subjectView) plainRan() bool {
 	changed := s.changedAt()
-	if first := s.saidFirst(); first.After(changed) && !s.repaired() { // a repair proves something of its own
+	if first := s.saidFirst(); first.After(changed) {
 		changed = first
 	}
 	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
@@ -248,6 +248,17 @@ func (s *subjectView) plainRan() bool {
 // pinned reports whether the image of each sandbox is one of a newer SDK, as its tag says.
 func (s *subjectView) pinned() bool {
 	return len(s.sandboxes) > 0 && !slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !backend.SDKPinned(b.Image.String()) })
+}
+
+// ranSinceRepair reports whether its agent's log shows a command that ran after the newest repair, and before none began.
+func (s *subjectView) ranSinceRepair() bool {
+	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {
+		return alerts.AgentSays(a.Cause.String()) && slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+			o, _ := b.Proved()
+			v, _ := o.Of(backend.PlaneExec)
+			return a.Bounds.Earliest.After(v.Repaired)
+		})
+	})
 }
 
 // repaired reports whether a repair proved that commands run, and no action found otherwise since.
@@ -369,7 +380,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.dont("Don't repair it: the link leads somewhere.")
 		d.do("See which SDK its image has. Give it a newer one if it is old. Or replace the link by a directory.")
 		link()
-	case d.is("commands") && s.saysAgent() != nil && s.plainRan() && s.repaired():
+	case d.is("commands") && s.saysAgent() != nil && s.plainRan() && s.repaired() && !s.ranSinceRepair():
 		d.conclude("Plain commands run in it since its repair. Those of its agent do not begin all the same: the missing directory was not all that is wrong.")
 		d.dont("Don't repair it again: that changes nothing.")
 		d.do("Copy out what is needed. Streamed commands of your application may still run.")

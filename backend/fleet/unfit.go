@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -50,9 +51,22 @@ func (s *State) unfitWorker(verb string, b *backend.Sandbox) backend.Safe {
 	case verb == "repair":
 		o, _ := b.Proved()
 		exec, _ := o.Of(backend.PlaneExec)
+		if exec.Outcome == backend.OutcomeOK && s.noneBegins(b, exec.At) {
+			return backend.Textf("a command ran in it at %s, and its agent's log says since then that none begins. Which fault it has is not known: probe it first",
+				exec.At.UTC().Format("15:04:05Z"))
+		}
 		return Unrepairable(exec)
 	}
 	return backend.Safe{}
+}
+
+// noneBegins reports whether a log says after a time that a command could not begin in a sandbox of a Worker.
+func (s *State) noneBegins(b *backend.Sandbox, after time.Time) bool {
+	return slices.ContainsFunc(s.Sources, func(h *SourceHealth) bool {
+		return h.ReportsOn(b.Key.Source) && slices.ContainsFunc(h.Reports, func(x backend.Report) bool {
+			return x.Kind == backend.ReportNotStarted && x.At.After(after) && x.NamesBox(b)
+		})
+	})
 }
 
 // Unrepairable says why a repair does not help; empty: a missing directory or a link to nothing was found.
