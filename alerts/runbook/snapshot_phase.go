@@ -12,6 +12,9 @@ func phaseOf(a *alerts.Alert) backend.SnapshotPhase {
 	if a.Rule != "persist-failed" && a.Rule != "hydrate-failed" {
 		return ""
 	}
+	if strings.Contains(a.Cause.String(), "WorkspaceWriteTypeError") { // what was to be restored is no archive, and was not written
+		return backend.PhaseRefused
+	}
 	for _, p := range []backend.SnapshotPhase{backend.PhaseTar, backend.PhaseUnpack, backend.PhaseRefused} {
 		for _, e := range a.Evidence {
 			if strings.Contains(e.Text.String(), p.Means().String()) {

@@ -15,6 +15,7 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 		"tar":       {"persist-failed", "2", "log: " + backend.PhaseTar.Means().String(), "What it says is the cause", "Save them: sandglass rescue b", "store"},
 		"unpacking": {"hydrate-failed", "2", "log: " + backend.PhaseUnpack.Means().String(), "The contents are partial", "Do not let the agent save now", "Pause"},
 		"refused":   {"hydrate-failed", "2", "log: " + backend.PhaseRefused.Means().String(), "nothing was changed", "Nothing was changed by it", "Pause"},
+		"no bytes":  {"hydrate-failed", "2", "", "nothing was changed", "Nothing was changed by it", "Pause"},
 		"no token":  {"preview-failed", "contradiction", "log: preview_token_creation_failed", "Its agent could not get the address", "No token was made", "exposed ports"},
 		"no answer": {"preview-failed", "contradiction", "log: preview_creation_failed", "Its agent could not get the address", "The platform did not make", "No token"},
 		"no kind":   {"preview-failed", "contradiction", "log: failed", "Its agent could not get the address", "Read the line", "No token"},
@@ -24,6 +25,9 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 		cause := backend.Text("the snapshot was not saved")
 		if name == "private" {
 			cause = backend.Text("a port of it is open to the internet, and its saved state says private")
+		}
+		if name == "no bytes" {
+			cause = backend.Text("WorkspaceWriteTypeError: write() expects a binary file-like object: path: /tmp/bl-hydrate-0a.tar")
 		}
 		detail := cause
 		if name == "api" {

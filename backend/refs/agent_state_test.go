@@ -72,6 +72,9 @@ func TestAnInvalidStateIsAloneInvalid(t *testing.T) {
 		if len(r.Refs) != 1 || r.Refs[0].Session.Raw() != "s-good" || len(r.Problems) != 1 || !strings.Contains(problems(r), want) {
 			t.Errorf("%s: %s problems %q, want %q", body, show(r), problems(r), want)
 		}
+		if want != "wrong case" && len(r.Problems) == 1 && (r.Problems[0].Subject.Kind != backend.KindRef || r.Problems[0].Subject.Parent.IsZero()) {
+			t.Errorf("%s: the problem is about %v", body, r.Problems[0].Subject)
+		}
 	}
 }
 
