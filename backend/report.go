@@ -57,6 +57,7 @@ const (
 	ReportCommandRan     ReportKind = "command-ran"      // after such a line one ran in the same session
 	ReportCommandLost    ReportKind = "command-lost"     // an agent's SDK waits for a command no more, which it names as CommandOf does
 	ReportCommandGood    ReportKind = "command-good"     // the newest command of a session of the sandbox SDK that a log shows to have run
+	ReportProtocol       ReportKind = "protocol"         // a call into a sandbox failed, since versions do not understand each other
 	ReportAgentRuns      ReportKind = "agent-runs"       // an agent takes its sandbox for running
 	ReportAgentDown      ReportKind = "agent-down"       // an agent says that its sandbox does not run
 	ReportCheckFailed    ReportKind = "check-failed"     // the check of its SDK failed, which it takes for the same, whatever the reason
@@ -92,7 +93,7 @@ const (
 // share is among which reports one counts: others, joins and beliefs, or commands that ran.
 func (k ReportKind) share() (i, most int) {
 	switch {
-	case k == ReportCommandGood:
+	case k == ReportCommandGood, k == ReportProtocol:
 		return 2, MaxGood
 	case k == ReportJoin, k.Belief():
 		return 1, MaxJoins
@@ -109,23 +110,29 @@ func KeepReports(kept, more []Report, now time.Time) []Report {
 		return nil
 	}
 	type subject struct {
-		share            int
+		kind             ReportKind // empty: a belief
 		session, sandbox ID
 	}
 	var count [3]int
 	newest := map[subject]time.Time{}
-	one := func(k ReportKind) bool { return k.Belief() || k == ReportCommandGood }
+	one := func(k ReportKind) bool { return k.Belief() || k == ReportCommandGood || k == ReportProtocol }
+	of := func(r *Report) subject {
+		if r.Kind.Belief() {
+			return subject{"", r.Session, r.Sandbox}
+		}
+		return subject{r.Kind, r.Session, r.Sandbox}
+	}
 	for i := range out {
 		x := &out[i]
 		share, _ := x.Kind.share()
 		if count[share]++; one(x.Kind) {
-			newest[subject{share, x.Session, x.Sandbox}] = x.At
+			newest[of(x)] = x.At
 		}
 	}
 	return slices.DeleteFunc(out, func(r Report) bool { // the oldest come first
 		share, most := r.Kind.share()
 		count[share]--
-		return count[share] >= most || one(r.Kind) && r.At.Before(newest[subject{share, r.Session, r.Sandbox}])
+		return count[share] >= most || one(r.Kind) && r.At.Before(newest[of(&r)])
 	})
 }
 

@@ -134,7 +134,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		n.Failed = slices.Clone(old.Failed)
 	}
 	n.Session, n.Workspace = b.Session, b.Workspace
-	n.observe(b)
+	n.take(b, protocolLines(env, b, observations(b)))
 	next := r.signals(env, b, &n)
 	if n.Region = b.Region.String(); onWorkers(b) {
 		n.Region = "" // where it is placed tells nothing of who serves it
@@ -177,10 +177,12 @@ func reportedLive(b *backend.Sandbox) bool {
 
 // observe brings the failures up to date with what was observed: a newer success of a plane ends its failure. A failure of
 // a former life that no command found ends also when a plane that failed alike works now.
-func (n *contradictionNote) observe(b *backend.Sandbox) {
+func (n *contradictionNote) observe(b *backend.Sandbox) { n.take(b, observations(b)) }
+
+func (n *contradictionNote) take(b *backend.Sandbox, all []backend.Verdict) {
 	started := b.StartedAt.Or(time.Time{})
 	var mended []backend.FailureKind
-	for _, v := range observations(b) {
+	for _, v := range all {
 		n.mismatched(&v)
 		i := slices.IndexFunc(n.Failed, func(f failedPlane) bool { return f.Plane == v.Plane })
 		switch {

@@ -415,3 +415,36 @@ func (n *contradictionNote) mismatched(v *backend.Verdict) {
 		v.Outcome, v.Since = backend.OutcomeFailed, n.Mismatch
 	}
 }
+
+// protocolLines are the verdicts on a sandbox, that on its commands by its agent's log where newer lines tell of versions that do not
+// understand each other, or of a command that ran since such a line.
+func protocolLines(env *alerts.Env, b *backend.Sandbox, all []backend.Verdict) []backend.Verdict {
+	var bad, good backend.Report
+	for _, h := range env.State.Sources {
+		if !onWorkers(b) || len(h.Reports) == 0 || !h.ReportsOn(b.Key.Source) {
+			continue
+		}
+		for i := range h.Reports {
+			switch x := &h.Reports[i]; {
+			case !x.NamesBox(b):
+			case x.Kind == backend.ReportProtocol && x.At.After(bad.At):
+				bad = *x
+			case (x.Kind == backend.ReportCommandGood || x.Kind == backend.ReportCommandRan) && x.At.After(good.At):
+				good = *x
+			}
+		}
+	}
+	v := backend.Verdict{Plane: backend.PlaneExec, Passive: true, Outcome: backend.OutcomeUnknown, Kind: backend.FailProtocol, At: bad.At,
+		What: backend.Text("its agent's log names versions that do not understand each other")}
+	if good.At.After(bad.At) {
+		v.Outcome, v.Kind, v.At = backend.OutcomeOK, "", good.At
+	}
+	i := slices.IndexFunc(all, func(x backend.Verdict) bool { return x.Plane == backend.PlaneExec })
+	switch {
+	case bad.At.IsZero(), i >= 0 && all[i].At.After(v.At), env.Ours(bad.At).Before(env.Time(&b.Meta, b.StartedAt)):
+		return all
+	case i >= 0:
+		v.LastOK = all[i].LastOK
+	}
+	return append(slices.DeleteFunc(slices.Clone(all), func(x backend.Verdict) bool { return x.Plane == backend.PlaneExec }), v)
+}

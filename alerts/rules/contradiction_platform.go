@@ -195,7 +195,7 @@ func reportsOf(env *alerts.Env, b *backend.Sandbox) []backend.Report {
 		}
 		for i := range h.Reports {
 			x := &h.Reports[i]
-			if x.Kind == backend.ReportJoin || x.Kind == backend.ReportCommandGood || x.Kind.Belief() {
+			if x.Kind == backend.ReportJoin || x.Kind == backend.ReportCommandGood || x.Kind == backend.ReportProtocol || x.Kind.Belief() {
 				continue // a fleet has many, and none says how a sandbox is
 			}
 			if x.Sandbox == b.Key.ID || ofSDK(x.Kind) && x.NamesBox(b) || x.Sandbox.IsZero() && !x.Session.IsZero() && x.Session == b.Session {

@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // TestVersionsThatDoNotFitLongerThanARolloutLasts: a probe that finds them once is no failure, as in each rollout; one that finds them
@@ -46,4 +47,30 @@ func TestVersionsThatDoNotFitLongerThanARolloutLasts(t *testing.T) {
 			s.look().quiet(contradictionRule)
 		}
 	}
+}
+
+// TestLinesOfVersionsThatDoNotFit: lines of an agent's log tell the same, until one of a command that ran.
+func TestLinesOfVersionsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	says := func(kind backend.ReportKind) {
+		r := backend.Report{Kind: kind, Session: backend.MustID("sandbox-demo"), Source: "agent-log", At: s.wall}
+		r.Sandbox, _ = backend.SandboxOfSession("sandbox-demo")
+		s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = backend.KeepReports(h.Reports, []backend.Report{r}, s.wall) })
+		s.workersBox(nil)
+		s.look()
+	}
+	first := s.wall
+	says(backend.ReportProtocol)
+	for range 3 {
+		s.quiet(contradictionRule)
+		s.pass(8 * time.Minute)
+		says(backend.ReportProtocol)
+	}
+	if a := s.want(contradictionRule, alerts.StateFiring); !strings.Contains(a.Cause.String(), "versions that do not understand each other") || !a.Bounds.Latest.Equal(first) {
+		t.Errorf("%s since %s", a.Cause, a.Bounds.Latest)
+	}
+	s.pass(time.Minute)
+	says(backend.ReportCommandGood)
+	s.quiet(contradictionRule)
 }

@@ -295,13 +295,10 @@ func (s *subjectView) unanswered() bool {
 	})
 }
 
-// mismatched reports whether a probe found versions that do not understand each other.
+// mismatched reports whether the alert of the page tells of versions that do not understand each other.
 func (s *subjectView) mismatched() bool {
-	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
-		o, _ := b.Proved()
-		v, _ := o.Of(backend.PlaneExec)
-		return v.Kind == backend.FailProtocol
-	})
+	a := s.ledBy("contradiction")
+	return a != nil && strings.Contains(a.Cause.String(), "versions that do not understand each other")
 }
 
 // endWorkers concludes, and names what cures that: only the directory of commands can be made again.
@@ -409,7 +406,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.do("Find out which case it is: sandglass probe %s", name)
 		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
 		link()
-	case s.ledBy("contradiction") != nil && s.mismatched():
+	case s.mismatched():
 		d.conclude("It and its Worker have versions of the SDK that do not fit.")
 		d.dont("Don't wait for it to pass: it lasts longer than a rollout.")
 		d.do("See the last rollout: sandglass get events. Finish it or undo it.")

@@ -264,6 +264,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	if p1.class == ClassNotStarted && !a.notStarted(&r, data, at) {
 		return
 	}
+	if p1.change == changeProtocol {
+		a.mismatched(string(r.session), at)
+	}
 	if p1.event {
 		a.event(p1, r, at)
 	}

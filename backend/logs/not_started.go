@@ -30,11 +30,14 @@ func notStartedLines() []pattern {
 	}}
 }
 
+// changeProtocol is the change that such a line tells.
+const changeProtocol = "control-protocol"
+
 // protocolLines are what the sandbox SDK writes while a Worker and its containers have versions that do not understand each other:
 // it ends with a rollout, of which the line tells nothing, and is no fault of a sandbox.
 func protocolLines() []pattern {
 	return []pattern{{
-		name: "sandbox-protocol", contains: "CONTROL_PROTOCOL_INCOMPATIBLE", class: ClassNote, tier: tierError, level: levelWarn, change: "control-protocol",
+		name: "sandbox-protocol", contains: "CONTROL_PROTOCOL_INCOMPATIBLE", class: ClassNote, tier: tierError, level: levelWarn, change: changeProtocol,
 		meaning: "Worker and containers have versions that do not understand each other: a rollout ends that, and without one both need one version of the SDK", inError: true, quoted: true, event: true,
 		hits: []string{
 			`{"level":"error","msg":"tool failed","sessionId":"sandbox-demo","err":{"name":"SandboxError","message":"CONTROL_PROTOCOL_INCOMPATIBLE: the container speaks another control protocol"}}`,
@@ -237,6 +240,17 @@ func (a *lineAnalyser) notStarted(r *record, data []byte, at time.Time) bool {
 	out.Text = a.cleaner.Clean(string(said[:min(len(said), maxSample)]), sampleRunes)
 	a.reports = append(a.reports, a.ofSession(backend.ReportNotStarted, session, at, out))
 	return true
+}
+
+// mismatched reports versions that do not understand each other, in a session of the sandbox SDK.
+func (a *lineAnalyser) mismatched(session string, at time.Time) {
+	if !strings.HasPrefix(session, backend.SessionPrefix) || len(session) > maxWhere || len(a.reports) >= maxReports {
+		return
+	}
+	if x := a.commands.session(session); !at.Before(x.failedAt) { // the next command that runs is told
+		x.failing, x.failedAt = true, at
+	}
+	a.reports = append(a.reports, a.ofSession(backend.ReportProtocol, session, at, backend.Report{}))
 }
 
 // ofSession completes a report about a session of the sandbox SDK.

@@ -172,8 +172,15 @@ func TestProtocolsThatDoNotFitAreAChange(t *testing.T) {
 	}
 	var r backend.Reading
 	a.finish(&r, t0.Add(15*time.Minute))
-	if len(r.Events) != 2 || len(r.Reports) > 0 {
-		t.Fatalf("%d events, %d reports", len(r.Events), len(r.Reports))
+	if len(r.Events) != 2 || len(r.Reports) != 4 || r.Reports[0].Kind != backend.ReportProtocol || r.Reports[0].Sandbox.Raw() != "demo" {
+		t.Fatalf("%d events, %+v", len(r.Events), r.Reports)
+	}
+	const ran = `{"level":"info","msg":"command done","sessionId":"sandbox-demo","command":"ls","exitCode":0}`
+	a.begin(0, time.Second)
+	a.line([]byte(ran), len(ran)+1, time.Time{}, &placement{lo: t0.Add(16 * time.Minute), hi: t0.Add(16 * time.Minute)}, &log)
+	var later backend.Reading
+	if a.finish(&later, t0.Add(16*time.Minute)); !slices.ContainsFunc(later.Reports, func(x backend.Report) bool { return x.Kind == backend.ReportCommandRan }) {
+		t.Errorf("the command that ran since is not told: %+v", later.Reports)
 	}
 	e := r.Events[0]
 	if e.Kind != backend.EventChange || e.Name != "control-protocol" || !e.MayRestart() || !strings.Contains(e.Text.String(), "a rollout ends that, and without one both need one version") {
