@@ -21,6 +21,9 @@ type Inside struct {
 	// Processes are those that run, then the newest of the others, each with the newest first. More is how many are left out.
 	Processes []SandboxProcess `json:"processes,omitempty"`
 	More      int              `json:"more,omitempty"`
+	// ClockOff is by how much the sandbox's clock is ahead of ours where that is no time zone; negative: behind, zero: it is not. The
+	// times of processes are corrected by it.
+	ClockOff time.Duration `json:"clock_off,omitempty"`
 	// Archives are what the agent's SDK left in /tmp while it saved or restored the files of a session.
 	Archives []SandboxArchive `json:"archives,omitempty"`
 	// Mounts are the directories at which a drive is mounted.

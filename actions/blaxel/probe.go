@@ -163,7 +163,7 @@ func (x *examination) exec(ctx context.Context, top *sandbox.Directory) {
 func (x *examination) ran(v *backend.Verdict, a *answer) {
 	p, err := sandbox.ReadAnswered(a.body)
 	code, told := p.ExitCode.Get()
-	x.ahead = sandbox.ZoneOffset(p.Started, x.c.factory.now().Add(-a.took))
+	x.clock(p.Started, x.c.factory.now().Add(-a.took))
 	switch {
 	case err != nil:
 		v.What = backend.Textf("the answer to a command cannot be read: %s", x.c.clean(err.Error(), 200))
@@ -407,12 +407,28 @@ func (x *examination) processes(all []sandbox.Process, left int) {
 	}
 }
 
-// ours is a time of a process by our clock.
+// clock takes how far the times of the processes are ahead from one of them that began at a known time.
+func (x *examination) clock(started, at time.Time) {
+	ahead, off := sandbox.TimeOffset(started, at)
+	if x.ahead = ahead; off {
+		x.seen.ClockOff = ahead
+	}
+}
+
+// ours is a time of a process by our clock. One that would be to come is not told: the offset is not its own then, as that of a
+// process that began before the sandbox slept.
 func (x *examination) ours(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
 	}
-	return t.Add(-x.ahead)
+	now := x.c.factory.now()
+	switch t = t.Add(-x.ahead); {
+	case t.After(now.Add(sandbox.NearZone)):
+		return time.Time{}
+	case t.After(now):
+		return now
+	}
+	return t
 }
 
 // end is the last part of an output, masked as a whole before it is cut.

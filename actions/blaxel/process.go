@@ -166,7 +166,7 @@ func (c *client) signal(ctx context.Context, t actions.Target, read *sandbox.Pro
 	}
 	x := c.examine(t)
 	if at, err := time.Parse(time.RFC3339, fact(t, factStarted)); err == nil { // the probe knew the zone of the sandbox
-		x.ahead = sandbox.ZoneOffset(read.Started, at)
+		x.clock(read.Started, at)
 	}
 	x.inside(ctx)
 	done.Observed = x.found

@@ -58,6 +58,13 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 	} else {
 		w.Field("the agent sees", normal("not known"), dim("  "+x.AgentWhy.String()))
 	}
+	if off := x.ClockOff; off != 0 {
+		way := "ahead of"
+		if off < 0 {
+			way = "behind"
+		}
+		w.Field("its clock", kit.Span{Tone: theme.Warn, Text: off.Abs().String() + " " + way + " ours"}, dim("  measured by a command of the probe: times of processes are corrected by it"))
+	}
 	for i, p := range x.Processes {
 		w.process(label(i+1, "processes"), &p)
 		r := w.f.State.RoleOf(b, &p, x.At)

@@ -40,6 +40,16 @@ func TestAPartThatWasNotReadSaysWhy(t *testing.T) {
 	}
 }
 
+// TestAClockThatIsOffIsTold beside the times that are corrected by it.
+func TestAClockThatIsOffIsTold(t *testing.T) {
+	if page := probed(t, &backend.Inside{Answered: true, ClockOff: -680 * time.Second}); !strings.Contains(page, "its clock 11m20s behind ours") {
+		t.Error(page)
+	}
+	if page := probed(t, &backend.Inside{Answered: true}); strings.Contains(page, "its clock") {
+		t.Error(page)
+	}
+}
+
 // TestAKilledProcessIsNotCalledRunning where no end of it is told; one that was asked to end and has none runs on.
 func TestAKilledProcessIsNotCalledRunning(t *testing.T) {
 	page := probed(t, &backend.Inside{Answered: true, Processes: []backend.SandboxProcess{{PID: backend.Text("40"), Reported: backend.Text("killed"), Class: backend.WorkUnknown},

@@ -163,13 +163,21 @@ func tail(n wire.Node) string {
 // Cut reports whether the server left out the beginning of an output.
 func Cut(output string) bool { return strings.HasPrefix(output, "[... truncated") }
 
-// ZoneOffset is how far the times of a sandbox's processes are ahead, from one that was started just now: the server writes its
-// local time as GMT. Zones differ by quarters of an hour.
-func ZoneOffset(started, now time.Time) time.Duration {
+// NearZone is how far a measured offset may be from a time zone: a command takes a while to begin, and clocks differ a little.
+const NearZone = time.Minute
+
+// TimeOffset is how far the times of a sandbox's processes are ahead, from one that was started just now: the server writes its
+// local time as GMT. Zones differ by quarters of an hour. An offset that is no zone is that of a clock that is off: off is true then,
+// and the offset is what was measured, to the second.
+func TimeOffset(started, now time.Time) (ahead time.Duration, off bool) {
 	if started.IsZero() {
-		return 0
+		return 0, false
 	}
-	return started.Sub(now).Round(15 * time.Minute)
+	measured := started.Sub(now)
+	if zone := measured.Round(15 * time.Minute); (measured - zone).Abs() <= NearZone {
+		return zone, false
+	}
+	return measured.Round(time.Second), true
 }
 
 // Output is what a process wrote.

@@ -305,10 +305,20 @@ func TestWhatARefusalMeans(t *testing.T) {
 // TestTimesOfASandbox: the server writes its local time as GMT.
 func TestTimesOfASandbox(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 3, 0, time.UTC)
-	for text, want := range map[string]time.Duration{"Sat, 21 Nov 2026 12:00:00 GMT": 0, "Sat, 21 Nov 2026 07:00:01 GMT": -5 * time.Hour, "Sat, 21 Nov 2026 17:45:02 GMT": 5*time.Hour + 45*time.Minute, "": 0} {
+	for text, want := range map[string]struct {
+		ahead time.Duration
+		off   bool
+	}{
+		"Sat, 21 Nov 2026 12:00:00 GMT": {},
+		"Sat, 21 Nov 2026 07:00:01 GMT": {ahead: -5 * time.Hour},
+		"Sat, 21 Nov 2026 17:45:02 GMT": {ahead: 5*time.Hour + 45*time.Minute},
+		"Sat, 21 Nov 2026 11:48:43 GMT": {-680 * time.Second, true}, // near no zone: its clock is off
+		"Sat, 21 Nov 2026 12:11:23 GMT": {680 * time.Second, true},
+		"":                              {},
+	} {
 		p, err := ReadProcess(fmt.Appendf(nil, `{"pid":"1","status":"running","startedAt":%q}`, text))
-		if err != nil || ZoneOffset(p.Started, now) != want {
-			t.Errorf("%s: %v %v", text, ZoneOffset(p.Started, now), err)
+		if ahead, off := TimeOffset(p.Started, now); err != nil || ahead != want.ahead || off != want.off {
+			t.Errorf("%s: %v %t %v", text, ahead, off, err)
 		}
 	}
 }

@@ -1,0 +1,42 @@
+package blaxel
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/actions"
+)
+
+// TestAClockThatIsOffIsMeasured: an offset that is no time zone is not rounded to one, which would tell a start that is minutes
+// off, or to come. The page says that the clock is off.
+func TestAClockThatIsOffIsMeasured(t *testing.T) {
+	for _, off := range []time.Duration{-680 * time.Second, 680 * time.Second, -5 * time.Hour, 20 * time.Second} {
+		w := newWorld(t)
+		w.box.Server.Zone = off
+		w.box.Server.Start("loop", "sleep 900", "/workspace", time.Now().Add(-2*time.Minute))
+		w.box.Server.Start("before", "sleep 900", "/workspace", time.Now().Add(time.Hour)) // by a clock that was set since
+		if _, err := w.do(actions.Probe, actions.Params{}); err != nil {
+			t.Fatal(err)
+		}
+		in, _ := w.sandbox.Inside()
+		clock := time.Duration(0)
+		if off.Abs() == 680*time.Second {
+			clock = off
+		}
+		if d := in.ClockOff - clock; d.Abs() > 30*time.Second || (clock == 0) != (in.ClockOff == 0) {
+			t.Errorf("%s: the clock is off by %s", off, in.ClockOff)
+		}
+		for _, p := range in.Processes {
+			switch ago := time.Since(p.StartedAt); p.Name.String() {
+			case "loop":
+				if ago < time.Minute || ago > 3*time.Minute {
+					t.Errorf("%s: it began %s ago, and not 2m", off, ago)
+				}
+			case "before":
+				if !p.StartedAt.IsZero() {
+					t.Errorf("%s: it is told to begin in %s", off, -ago)
+				}
+			}
+		}
+	}
+}
