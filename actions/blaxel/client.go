@@ -235,7 +235,7 @@ func (c *client) refusedByPlatform(r *sandbox.Refusal) error {
 
 // refusedAs is an error in words. After some answers nobody knows whether the order was carried out.
 func refusedAs(r *sandbox.Refusal, said string) error {
-	if slices.Contains([]sandbox.Meaning{sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansUnknown}, r.Meaning()) && r.Status >= 500 || r.Status == http.StatusRequestTimeout {
+	if slices.Contains([]sandbox.Meaning{sandbox.MeansTransient, sandbox.MeansBroken, sandbox.MeansEdgeLimit, sandbox.MeansUnknown}, r.Meaning()) && r.Status >= 500 || r.Status == http.StatusRequestTimeout {
 		return &actions.UncertainError{Err: errors.New(said)}
 	}
 	return errors.New(said)

@@ -112,6 +112,8 @@ func (x *examination) unanswered(a *answer, err error) {
 			v.Evidence = []backend.Safe{backend.Clean(x.c.said(a.refusal), 400)}
 		case sandbox.MeansWaking:
 			v.Kind = backend.FailWaking
+		case sandbox.MeansBroken:
+			v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("/ cannot be listed: %s", v.What)
 		case sandbox.MeansKey:
 			v.Kind = backend.FailUnauthorised
 		case sandbox.MeansLimit:
@@ -195,7 +197,7 @@ func (x *examination) refused(v *backend.Verdict, r *sandbox.Refusal, top *sandb
 		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailExecTimeout
 		v.What = backend.Textf("true did not end within %s; only the wait ended, so that it may still run", backend.Age(commandWithin))
 		v.Evidence = []backend.Safe{said}
-	case sandbox.MeansNotStarted, sandbox.MeansFull:
+	case sandbox.MeansNotStarted, sandbox.MeansFull, sandbox.MeansBroken:
 		v.Outcome = backend.OutcomeFailed
 	case sandbox.MeansKey:
 		v.Kind = backend.FailUnauthorised
@@ -243,6 +245,8 @@ func (x *examination) list(ctx context.Context, top *sandbox.Directory) {
 	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansMissing:
 		x.noRoot(&v, top)
 		v.Evidence = []backend.Safe{backend.Clean(x.c.said(a.refusal), 400)}
+	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansBroken:
+		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("%s cannot be listed: %s", root, backend.Clean(x.c.said(a.refusal), 400))
 	case a.refusal != nil:
 		v.What = backend.Clean(x.c.said(a.refusal), 400)
 	default:

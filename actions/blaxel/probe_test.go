@@ -87,3 +87,26 @@ func TestADeniedPermissionIsExplainedByTheOwners(t *testing.T) {
 		}
 	}
 }
+
+// TestTheServersOwnFaultIsTheSandboxs: an answer of the server inside says that it is awake and what fails in it, and is not asked for again.
+func TestTheServersOwnFaultIsTheSandboxs(t *testing.T) {
+	w, asked := newWorld(t), 0
+	w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.EscapedPath(), "/filesystem/%2F") {
+			return false
+		}
+		asked++
+		out.WriteHeader(http.StatusInternalServerError)
+		_, _ = out.Write([]byte(`{"error":"stat /: input/output error"}`))
+		return true
+	}
+	done, err := w.do(actions.Probe, actions.Params{})
+	v := on(done, backend.PlaneList)
+	if v.Outcome != backend.OutcomeFailed || !strings.Contains(v.What.String(), "/ cannot be listed: answered 500 Internal Server Error: stat /: input/output error; that is its own server's answer") {
+		t.Errorf("%+v %v", v, err)
+	}
+	in, _ := w.sandbox.Inside()
+	if in == nil || !in.Answered || in.AgentSees.Or(true) || asked != 1 {
+		t.Errorf("asked %d times: %+v", asked, in)
+	}
+}

@@ -14,6 +14,7 @@ const (
 	MeansGone       Meaning = "gone"         // the platform has no such sandbox
 	MeansWaking     Meaning = "waking"       // it exists and does not answer yet: the same read may be asked again
 	MeansTransient  Meaning = "transient"    // the network before it, or the platform, failed: whether the sandbox works is not known
+	MeansBroken     Meaning = "broken"       // its own server could not carry it out: the sandbox is awake, and the fault is in it
 	MeansEdgeLimit  Meaning = "edge limit"   // the network before it gave up waiting: what was asked may go on inside
 	MeansGoesOn     Meaning = "goes on"      // the wait for a command ended, and the command goes on
 	MeansNoDir      Meaning = "no directory" // a command did not begin since its working directory is not there
@@ -47,6 +48,8 @@ func (r *Refusal) Meaning() Meaning {
 		return MeansNoRoute
 	case (r.Status == http.StatusGatewayTimeout || r.Status == http.StatusRequestTimeout) && r.Took >= edgeWait:
 		return MeansEdgeLimit
+	case inside && r.Status == http.StatusInternalServerError && !r.Retryable:
+		return MeansBroken
 	case r.Status == http.StatusGatewayTimeout, r.Status == http.StatusRequestTimeout, r.Status == http.StatusBadGateway, r.Status == http.StatusServiceUnavailable, r.Status == http.StatusInternalServerError, r.Retryable:
 		return MeansTransient
 	case inside && r.Status == http.StatusUnprocessableEntity:
@@ -102,6 +105,8 @@ func (m Meaning) Said() string {
 		return "it exists and does not answer yet"
 	case MeansTransient:
 		return "the platform or the network before it failed, which it does while a sandbox wakes too: nothing is known of the sandbox"
+	case MeansBroken:
+		return "that is its own server's answer: the sandbox was awake, and the fault is in it"
 	case MeansEdgeLimit:
 		return "the network before it gave up waiting, which it does after about 60s: what was asked may go on inside"
 	case MeansGoesOn:
