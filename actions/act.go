@@ -314,6 +314,7 @@ func (r *Run) outcome(i int, result Result, text backend.Safe, done Done) {
 		}
 	})
 	r.writeDown(i)
+	r.tellDestroyed(i)
 	if p := r.p.Plan; !p.DryRun {
 		r.control.notify(string(p.Verb), r.p.Lines[i].Target.Key, backend.Textf("%s %s: %s", backend.Clean(string(p.Verb), 40), backend.Clean(string(result), 40), text))
 	}

@@ -427,3 +427,22 @@ func BenchmarkProgressOfTenThousand(b *testing.B) {
 		}
 	}
 }
+
+func TestAVerifiedDestroyEndsWhatWasObserved(t *testing.T) {
+	for verified, want := range map[bool]int{true: 1, false: 0} {
+		bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
+			feed := &observing{w, map[backend.Key][]backend.Verdict{}}
+			run := &Run{control: &Control{opt: Options{Feed: feed}}}
+			run.ability.Spec.Verb = Destroy
+			k := backend.Key{Kind: backend.KindSandbox, Source: home, ID: backend.MustID("box")}
+			run.p.Lines = []Line{{Target: Target{Key: k}, Issued: time.Now(), Result: ResultUnverified}}
+			if verified {
+				run.p.Lines[0].Result = ResultVerified
+			}
+			run.tellDestroyed(0)
+			if x := feed.seen[k]; len(x) != want || want == 1 && !x[0].Destroyed.Equal(run.p.Lines[0].Issued) {
+				t.Errorf("%v: %v", verified, x)
+			}
+		})
+	}
+}

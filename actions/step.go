@@ -116,3 +116,12 @@ func markRepaired(found []backend.Verdict) {
 		}
 	}
 }
+
+// tellDestroyed tells of a destroy that was verified: what was observed before is of a container that is gone.
+func (r *Run) tellDestroyed(i int) {
+	l, k := r.p.Lines[i], r.p.Lines[i].Target.Key
+	o, ok := r.control.opt.Feed.(Observer)
+	if verb := r.ability.Spec.Verb; ok && l.Result == ResultVerified && !l.Issued.IsZero() && k.Kind == backend.KindSandbox && verb == Destroy {
+		o.Observe(k, []backend.Verdict{backend.DestroyedVerdict(l.Issued)})
+	}
+}

@@ -172,10 +172,10 @@ func (b *Sandbox) Crashed() bool {
 }
 
 // FailedEnd reports whether its end tells of a fault: it crashed, or behind a Cloudflare Worker was killed (what idles there is asked to
-// stop, which is 143), or its platform calls its end a failure, whatever the code is.
+// stop, which is 143; not through Sandglass), or its platform calls its end a failure, whatever the code is.
 func (b *Sandbox) FailedEnd() bool {
 	code, known := b.ExitCode.Get()
-	return b.Crashed() || b.OfWorker() && b.Class.Over() && b.StartError.IsEmpty() && (b.Class == SandboxDead || known && code == 137)
+	return b.Crashed() || b.OfWorker() && b.DestroyedHere().IsZero() && b.Class.Over() && b.StartError.IsEmpty() && (b.Class == SandboxDead || known && code == 137)
 }
 
 // StatusWord returns the platform's word.

@@ -105,6 +105,9 @@ type Verdict struct {
 	LastFailed time.Time `json:"last_failed,omitzero"`
 	// Repaired is when a repair last proved the plane to work; zero: not recorded. The merge keeps the newest.
 	Repaired time.Time `json:"repaired,omitzero"`
+	// Destroyed is when a destroy of Sandglass itself was begun that was verified; zero: none. The merge keeps the newest and
+	// drops what was found no later.
+	Destroyed time.Time `json:"destroyed,omitzero"`
 	// Inside is what a probe read in the sandbox, of the control plane only. It is never changed.
 	Inside *Inside `json:"inside,omitempty"`
 	// Past says that the sandbox was started or made again since: it was found in its former life. The fold fills it.
@@ -174,47 +177,6 @@ func (v *Verdict) over(o *Verdict) int {
 	return cmp.Or(cmp.Compare(tried(v), tried(o)), v.At.Compare(o.At), cmp.Compare(v.Outcome.weight(), o.Outcome.weight()), cmp.Compare(active(v), active(o)),
 		cmp.Compare(v.Kind, o.Kind), cmp.Compare(v.What.s, o.What.s), cmp.Compare(v.Took, o.Took), v.Since.Compare(o.Since),
 		slices.CompareFunc(v.Evidence, o.Evidence, func(a, b Safe) int { return cmp.Compare(a.s, b.s) }))
-}
-
-// MergeVerdicts joins verdicts plane by plane, in the order of the planes: the newest of each stays and keeps the last
-// success of all. Equal sets give equal lists, in whatever order and in whatever portions they are merged.
-func MergeVerdicts(lists ...[]Verdict) []Verdict {
-	var out []Verdict
-	for _, p := range Planes() {
-		var best Verdict
-		found := false
-		for _, list := range lists {
-			for i := range list {
-				if list[i].Plane != p {
-					continue
-				}
-				v := list[i].bounded()
-				if !found {
-					best, found = v, true
-					continue
-				}
-				last, failed, repaired, order := v.LastOK, v.LastFailed, v.Repaired, v.over(&best)
-				if best.LastOK.After(last) {
-					last = best.LastOK
-				}
-				if best.LastFailed.After(failed) {
-					failed = best.LastFailed
-				}
-				if best.Repaired.After(repaired) {
-					repaired = best.Repaired
-				}
-				past := v.Past && order >= 0 || best.Past && order <= 0
-				if order > 0 {
-					best = v
-				}
-				best.LastOK, best.LastFailed, best.Repaired, best.Past = last, failed, repaired, past
-			}
-		}
-		if found {
-			out = append(out, best)
-		}
-	}
-	return out
 }
 
 // Observation is what was observed of a sandbox, apart from what is reported: at most one verdict of each plane, in their

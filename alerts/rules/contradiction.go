@@ -181,6 +181,9 @@ func (n *contradictionNote) observe(b *backend.Sandbox) { n.take(b, observations
 
 func (n *contradictionNote) take(b *backend.Sandbox, all []backend.Verdict) {
 	started := b.StartedAt.Or(time.Time{})
+	if o, _ := b.Observed.Get(); !o.Destroyed().IsZero() { // on purpose, with all that failed in it
+		n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return f.At.Before(o.Destroyed()) })
+	}
 	var mended []backend.FailureKind
 	for _, v := range all {
 		n.mismatched(&v)

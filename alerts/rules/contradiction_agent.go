@@ -124,7 +124,8 @@ func (n *contradictionNote) mendedAt(b *backend.Sandbox) time.Time {
 // only finds commands to run proves nothing: they run as well where the directory of the control server is gone.
 func unstarted(env *alerts.Env, b *backend.Sandbox, gone time.Time) []backend.Report {
 	ran := map[backend.ID]time.Time{}
-	works := latestOf(env.Time(&b.Meta, b.StartedAt), latestOf(env.Ours(gone), env.Ours(repairOf(b))))
+	o, _ := b.Observed.Get()
+	works := latestOf(env.Time(&b.Meta, b.StartedAt), latestOf(latestOf(env.Ours(gone), env.Ours(o.Destroyed())), env.Ours(repairOf(b))))
 	var out []backend.Report
 	for _, x := range reportsOf(env, b) {
 		switch {
@@ -251,7 +252,8 @@ func (n *contradictionNote) ranInLog(env *alerts.Env, b *backend.Sandbox) {
 // ranSince reports whether a line or a look shows a command that ran in a sandbox after a time. gone is when a fault was proved to
 // be gone.
 func ranSince(b *backend.Sandbox, said []backend.Report, at, gone time.Time) bool {
-	return gone.After(at) || b.StartedAt.Or(time.Time{}).After(at) ||
+	o, _ := b.Observed.Get()
+	return gone.After(at) || o.Destroyed().After(at) || b.StartedAt.Or(time.Time{}).After(at) ||
 		slices.ContainsFunc(said, func(x backend.Report) bool { return x.Kind == backend.ReportCommandRan && x.At.After(at) })
 }
 

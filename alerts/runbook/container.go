@@ -296,6 +296,9 @@ func endText(b *backend.Sandbox) backend.Safe {
 	case failed:
 		return backend.Text("failed, with an exit code that is not told")
 	}
+	if at := b.DestroyedHere(); !at.IsZero() {
+		return backend.Textf("ended with exit code %d, destroyed through Sandglass", code)
+	}
 	return backend.Textf("ended with exit code %s", backend.ExitText(code))
 }
 

@@ -3,6 +3,7 @@ package runbook
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/backend"
 )
@@ -64,7 +65,14 @@ const (
 func (s *subjectView) endOver(d *Diagnosis) {
 	d.NoReset = backend.Safe{}
 	d.dont(filesAreGone)
+	if b := s.destroyedOne(); b != nil {
+		d.deny("Sandglass destroyed it at %s, and verified it. Its end is on purpose.", secondOf(b.DestroyedHere()))
+		d.do("Its next use starts a fresh container. Restore its files there, or begin a new session.")
+		return
+	}
 	switch {
+	case d.is("down") && s.over().mark != RuledOut:
+		d.conclude("Its container ended. %s.", d.fact("down"))
 	case d.is("down"):
 		d.conclude("Its container ended while its session runs. %s.", d.fact("down"))
 	case s.ledBy("contradiction") != nil:
@@ -79,3 +87,34 @@ func (s *subjectView) endOver(d *Diagnosis) {
 	}
 	d.do("Its next use starts a fresh container. Restore its files there, or begin a new session.")
 }
+
+// destroyedOne is a sandbox of a page whose sandboxes were all destroyed through Sandglass; nil: not all were.
+func (s *subjectView) destroyedOne() *backend.Sandbox {
+	if len(s.sandboxes) == 0 || slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.DestroyedHere().IsZero() }) {
+		return nil
+	}
+	return s.sandboxes[0]
+}
+
+// workersDown asks whether a container behind a Worker is down. One that sleeps has lost its files: while its session runs it is down too.
+func (s *subjectView) workersDown() Check {
+	q := question{"down", "Is its container down while its session runs?", "the state of the container"}
+	life := s.over().mark
+	ended := life != Confirmed // its session is not known to be over
+	if life != RuledOut {
+		q.text = "Is its container down?"
+	}
+	return s.container(q, func(b *backend.Sandbox) (backend.Safe, bool) {
+		if at := b.DestroyedHere(); !at.IsZero() {
+			return backend.Textf("was destroyed through Sandglass at %s", secondOf(at)), b.Class.Over()
+		}
+		if b.ExitCode.IsKnown() {
+			return endText(b), b.FailedEnd() || b.Class.Over() && ended
+		}
+		return backend.Textf("is %s", b.Reported), b.FailedEnd() || b.Class.Over() && ended
+	}, func(b *backend.Sandbox) (Mark, backend.Safe) {
+		return RuledOut, backend.Textf("is %s, and its session is over", b.Reported)
+	})
+}
+
+func secondOf(t time.Time) backend.Safe { return backend.Clean(t.UTC().Format("15:04:05Z"), 20) }

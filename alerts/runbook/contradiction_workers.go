@@ -36,7 +36,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 		}
 	}
 	if s.allOver() {
-		told = append([]Check{s.containerDown()}, told...)
+		told = append([]Check{s.workersDown()}, told...)
 	}
 	checks := append([]Check{s.manyAtOnce()}, told...)
 	if !s.sessionID.IsZero() { // no label joins one to a session

@@ -62,6 +62,8 @@ func (o *observations) add(k backend.Key, name backend.Safe, vs []backend.Verdic
 		o.known[k] = x
 	}
 	x.verdicts, x.out = backend.MergeVerdicts(x.verdicts, vs), nil
+	destroyed := backend.Observation{Verdicts: x.verdicts}.Destroyed()
+	x.told = slices.DeleteFunc(x.told, func(v backend.Verdict) bool { return !v.At.After(destroyed) })
 	for _, v := range x.verdicts {
 		if v.Outcome != backend.OutcomeOK && v.Outcome != backend.OutcomeFailed {
 			continue

@@ -1,0 +1,47 @@
+package runbook
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// TestAContainerThatWeDestroyed: its page names the destroy, and neither memory, a fault nor a session that nothing names.
+func TestAContainerThatWeDestroyed(t *testing.T) {
+	t.Parallel()
+	for _, destroyed := range []bool{true, false} {
+		w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+			b.Provider, b.Session, b.Class, b.Reported = backend.Text("cloudflare"), backend.ID{}, backend.SandboxExited, backend.Text("stopped")
+			b.ExitCode, b.StartedAt, b.FinishedAt = backend.Known(137), backend.Known(now.Add(-time.Hour)), backend.Known(now.Add(-time.Minute))
+			if destroyed {
+				*b = *b.WithObserved([]backend.Verdict{backend.DestroyedVerdict(now.Add(-time.Minute))})
+			}
+		})}}
+		d := w.diagnose("contradiction", sbKey("b"))
+		all := d.Conclusion.String()
+		for _, x := range append(d.Do, d.Dont...) {
+			all += "\n" + x.String()
+		}
+		for _, c := range d.Checks {
+			all += "\n" + c.Question.String() + " " + c.Fact.String()
+		}
+		if strings.Contains(all, "destroyed through Sandglass at") != destroyed || strings.Contains(all, "Sandglass destroyed it at") != destroyed || strings.Contains(all, "memory") == destroyed || strings.Contains(all, "while its session runs") {
+			t.Errorf("destroyed %v:\n%s", destroyed, all)
+		}
+	}
+}
+
+// TestAContainerThatSleepsIsDown: it has lost its files, so that its page does not rule out that it is down while its session runs.
+func TestAContainerThatSleepsIsDown(t *testing.T) {
+	t.Parallel()
+	w := world{sessions: []*backend.Session{session("s", true)}, sandboxes: []*backend.Sandbox{box("b", "s", func(b *backend.Sandbox) {
+		b.Provider, b.Class, b.Reported, b.ExitCode = backend.Text("cloudflare"), backend.SandboxExited, backend.Text("stopped"), backend.Known(0)
+	})}}
+	for _, c := range w.diagnose("contradiction", sbKey("b")).Checks {
+		if c.Name == "down" && (c.Mark != Confirmed || !strings.Contains(c.Question.String(), "while its session runs")) {
+			t.Errorf("%s %s %s", c.Mark, c.Question, c.Fact)
+		}
+	}
+}
