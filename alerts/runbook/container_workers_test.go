@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -42,6 +43,37 @@ func TestAContainerThatSleepsIsDown(t *testing.T) {
 	for _, c := range w.diagnose("contradiction", sbKey("b")).Checks {
 		if c.Name == "down" && (c.Mark != Confirmed || !strings.Contains(c.Question.String(), "while its session runs")) {
 			t.Errorf("%s %s %s", c.Mark, c.Question, c.Fact)
+		}
+	}
+}
+
+// TestAFreshContainerIsNotConfirmedByItsAlert: what was found before its restart or its end is not known since. The alert that says so
+// confirms nothing, and the first step is the probe that ends it.
+func TestAFreshContainerIsNotConfirmedByItsAlert(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []backend.FailureKind{backend.FailWorkDirMissing, backend.FailServerDir} {
+		for _, over := range []bool{false, true} {
+			b := box("b", "", func(b *backend.Sandbox) {
+				b.Provider, b.StartedAt, b.CreatedAt = backend.Text("cloudflare"), backend.Known(now.Add(-time.Minute)), backend.NotApplicable[time.Time]()
+				if over {
+					b.Class, b.Reported, b.ExitCode, b.FinishedAt = backend.SandboxExited, backend.Text("stopped"), backend.Known(0), backend.Known(now.Add(-time.Second))
+				}
+				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: kind, What: backend.Text("as it was found"), At: now.Add(-2 * time.Minute)}})
+			})
+			cause := backend.Literal("it was started again, and not verified since that its working directory is missing")
+			if over {
+				cause = "it ended, and was not verified since that its working directory is missing"
+			}
+			w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StateFiring, cause)}
+			d := w.diagnose("contradiction", b.Key)
+			for _, c := range d.Checks {
+				if c.Mark == Confirmed && c.Name != AlertCheck && c.Name != "down" || c.Name == "missing" && !strings.Contains(c.Fact.String(), "as it was found") {
+					t.Errorf("%s, over %v: %s: %s %s", kind, over, c.Mark, c.Question, c.Fact)
+				}
+			}
+			if !over && (len(d.Do) == 0 || d.Do[0].String() != "Probe it: sandglass probe b" || !strings.Contains(d.Conclusion.String(), "since its restart at ")) {
+				t.Errorf("%s: %s %v", kind, d.Conclusion, d.Do)
+			}
 		}
 	}
 }

@@ -23,6 +23,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 		s.commandsRun(), s.otherPlanes(),
 	}
 	s.exclude(told)
+	s.ofFormerLife(told)
 	if c, is := s.changedByAgent(); is {
 		told = append(told, c)
 	}
@@ -333,6 +334,8 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.do("Look at the last rollout: sandglass get events. Look at the image and the agent's last change too.")
 	case s.allOver():
 		s.endOver(d)
+	case s.formerOnly(d):
+		s.endFormer(d, name)
 	case d.is("server-dir"):
 		d.conclude("The directory of its control server is gone. A repair does not help.")
 		d.dont("Don't repair it: making /workspace again changes nothing.")
