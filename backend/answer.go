@@ -50,6 +50,7 @@ type Failure struct {
 	Kind       ErrorKind
 	Text       Safe          // cause and place, without the source's id, which is shown beside it everywhere
 	RetryAfter time.Duration // how long the source asked us to wait, 0 when it did not say
+	Unasked    bool          // the source was not asked, since that time is not over: it says nothing of the source
 }
 
 // maxFailure bounds the text of a failed poll, in characters: the addresses of a few engines fit.
@@ -60,7 +61,7 @@ func NewFailure(err error) *Failure {
 	f := &Failure{Kind: KindOf(err)}
 	var e *Error
 	if errors.As(err, &e) {
-		f.RetryAfter = e.RetryAfter
+		f.RetryAfter, f.Unasked = e.RetryAfter, e.Unasked
 		f.Text = Clean(e.Said(), maxFailure)
 		return f
 	}

@@ -32,6 +32,7 @@ type Error struct {
 	Source     string        // id of the source
 	Where      string        // URL, file, line or JSON pointer; without credentials
 	RetryAfter time.Duration // with ErrThrottled: how long the source asked us to wait, 0 when it did not say
+	Unasked    bool          // with RetryAfter: that time is not over, and the source was not asked
 	Err        error         // the cause
 }
 

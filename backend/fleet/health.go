@@ -101,7 +101,9 @@ func (s *sourceRecord) unanswered() []backend.MissingInput {
 
 // noteFailure takes in a failed poll. Only what no configuration names may be absent.
 func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time, optional bool) {
-	h.Failures++
+	if !f.Unasked {
+		h.Failures++
+	}
 	if h.DownFrom.IsZero() {
 		h.DownFrom = now
 	}
@@ -117,6 +119,9 @@ func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time, optional b
 		h.Status = StatusDown
 	}
 }
+
+// Answers reports whether the newest poll did not fail; one that was asked to wait by a former process has not answered.
+func (h *SourceHealth) Answers() bool { return h.Failures == 0 && h.Status != StatusDown }
 
 // health is the source's health as of now; the same pointer while nothing of it changed.
 func (s *sourceRecord) health(now time.Time, held []Held) *SourceHealth {

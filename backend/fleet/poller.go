@@ -183,7 +183,7 @@ func (p *poller) hushed(now time.Time) error {
 		return nil
 	}
 	rest := p.quiet.Sub(now)
-	return &backend.Error{Kind: backend.ErrThrottled, RetryAfter: rest,
+	return &backend.Error{Kind: backend.ErrThrottled, RetryAfter: rest, Unasked: true,
 		Err: fmt.Errorf("it asked an earlier run to wait until %s: it is not asked before, in %s", p.quiet.UTC().Format("15:04:05Z"), rest.Round(time.Second))}
 }
 

@@ -55,6 +55,11 @@ func TestALaterProcessKeepsToRetryAfter(t *testing.T) {
 		!strings.Contains(a.Failure.Text.String(), "asked an earlier run to wait until 12:05:00Z: it is not asked before, in 4m0s") || src.asked > 0 {
 		t.Errorf("early, asked %d times: %+v", src.asked, a.Failure)
 	}
+	later := newSourceRecord("ag", backend.SourceConfig{})
+	later.note(ask(src, time.Minute))
+	if later.note(ask(src, 2*time.Minute)); later.h.Failures != 0 || later.h.Status != StatusDown || later.h.Error.IsEmpty() {
+		t.Errorf("not asked twice: %d failed polls, %s, %s", later.h.Failures, later.h.Status, later.h.Error)
+	}
 	if len(src.marks) != 1 || src.marks[0].File != "own" {
 		t.Errorf("it goes on from %+v", src.marks)
 	}

@@ -396,7 +396,7 @@ func Connecting(doc *kit.Doc, f *views.Frame) {
 		if !h.Error.IsEmpty() {
 			spans = append(spans, kit.Span{Tone: theme.Normal, Text: ": " + h.Error.String()})
 		}
-		if wait := h.NextPoll.Sub(f.Now); h.Failures > 0 && wait > 0 {
+		if wait := h.NextPoll.Sub(f.Now); !h.Answers() && wait > 0 {
 			spans = append(spans, kit.Span{Tone: theme.Dim, Text: ", next try in " + backend.Age(wait)})
 		}
 		doc.Field(h.Key.Source, spans...)

@@ -180,7 +180,7 @@ func nextCell(h *fleet.SourceHealth, c *views.Snapshot) Cell {
 	switch {
 	case h.NextPoll.IsZero():
 		return None()
-	case h.Failures == 0 || wait <= 0:
+	case h.Answers() || wait <= 0:
 		return Cell{Text: backend.Text("due"), Tone: theme.Dim}
 	}
 	return Cell{Text: plain("in " + backend.Age(wait)), Tone: theme.Warn}

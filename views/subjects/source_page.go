@@ -72,7 +72,7 @@ func (w *writer) cost(h *fleet.SourceHealth) {
 	}
 	w.Field("load", normal(load))
 	polls := "every " + h.Interval.String()
-	if wait := h.NextPoll.Sub(w.f.Now); h.Failures > 0 && wait > 0 {
+	if wait := h.NextPoll.Sub(w.f.Now); !h.Answers() && wait > 0 {
 		polls += ", next try in " + backend.Age(wait)
 	}
 	if h.Failures > 0 {
