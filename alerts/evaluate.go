@@ -282,6 +282,9 @@ func (re *ruleEvaluation) fleetWide(rule FleetRule) {
 		if g, is := re.next.gaps[f.Key.Source]; is && g.Starting {
 			continue
 		}
+		if g, is := re.next.gaps[f.Verdict.Source]; is && g.Starting && f.Verdict.Outcome == NoData {
+			continue // what it needs from there is not read yet in this run: that changes nothing
+		}
 		rec := re.old.get(f.Key)
 		if re.outside(f.Key, re.st.Entity(f.Key), &f.Verdict, notes) {
 			f.Verdict = Verdict{Outcome: False, Source: f.Verdict.Source, Via: f.Verdict.Via, Note: f.Verdict.Note}

@@ -181,16 +181,26 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 			continue
 		}
 		home := env.HomeOf(backend.Series{Source: x.Key.Source, Session: x.Session})
+		if first := unreadHome(env, home); first != "" { // nothing tells whether its session runs
+			found[x.Key] = alerts.Verdict{Outcome: alerts.NoData, Source: first, Why: backend.Textf("%s has not been read yet", backend.Clean(first, 80))}
+			continue
+		}
 		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: home, ID: x.Session})
 		if s == nil || !s.Running.Or(false) && !s.ListedRunning.Or(false) {
 			continue
 		}
 		listed := env.State.Source(list.source)
-		note := dangles(env, x, alerts.NoteAs[danglingNote](known.Note(x.Key)))
+		before := alerts.NoteAs[danglingNote](known.Note(x.Key))
+		note, stands := dangles(env, x, before), known.Finding(x.Key) == alerts.StateFiring || known.Finding(x.Key) == alerts.StateHeld
+		v := r.lost(env, x, s, home, list.source, ended)
+		v.Note = alerts.NoteOf(note)
 		switch {
-		case proved(env, x, s, listed, known.Finding(x.Key) == ""), note.again(env, x, s, listed):
-			v := r.lost(env, x, s, home, list.source, ended)
-			v.Note = alerts.NoteOf(note)
+		case stands && note == before: // it was proved of the same sandbox, and nothing disproves it
+			found[x.Key] = v
+		case proved(env, x, s, listed, known.Finding(x.Key) == ""), note.again(env, x, s, listed), saysEnded(env, x, s, ended):
+			found[x.Key] = v
+		case !stands && ended != nil:
+			v.Suspected, v.Why = true, backend.Text("its session may have ended meanwhile: fires where the next reading shows it running still")
 			found[x.Key] = v
 		case known.Finding(x.Key) != "":
 			delete(found, x.Key) // it stays as it is
@@ -198,6 +208,26 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 			found[x.Key] = alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(note)}
 		}
 	}
+}
+
+// unreadHome is the source of sessions that was not read yet in this run, where the session of a reference may be; empty: none.
+func unreadHome(env *alerts.Env, home string) string {
+	for _, h := range env.State.Sources {
+		if h.Status == fleet.StatusStarting && (h.Key.Source == home || home == "" && h.Watches(backend.InputRegistry)) {
+			return h.Key.Source
+		}
+	}
+	return ""
+}
+
+// saysEnded reports whether one look proves that a session that runs lost its sandbox: its platform lists that as ended, since before
+// the session was read.
+func saysEnded(env *alerts.Env, x *backend.Ref, s *backend.Session, ended *backend.Sandbox) bool {
+	if ended == nil || !x.SavedAt.IsKnown() || !env.Time(&x.Meta, x.SavedAt).Before(env.ReadAt(&ended.Meta)) {
+		return false
+	}
+	since := latestOf(env.Time(&ended.Meta, ended.FinishedAt), env.Time(&x.Meta, x.SavedAt))
+	return ended.FinishedAt.IsKnown() && env.ReadAt(&s.Meta).After(since) || !env.ReadAt(&s.Meta).Before(env.ReadAt(&ended.Meta))
 }
 
 // dangles notes that a reference leads nowhere, since the first look that shows it.

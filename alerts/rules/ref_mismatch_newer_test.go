@@ -6,6 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // beginNewer begins with a running session whose reference to its container, by id or name, was saved some time ago.
@@ -97,4 +98,59 @@ func TestRefMismatchOfASandboxThatIsListedAsEnded(t *testing.T) {
 	begin("blaxel", backend.SandboxExited, false).quiet("ref-mismatch")
 	begin("blaxel", backend.SandboxRunning, true).quiet("ref-mismatch")
 	begin("docker", backend.SandboxExited, true).quiet("ref-mismatch")
+}
+
+// TestRefMismatchOfAnEndedSandboxInOneLook: a run from cron has no look before it. What the platform lists as ended is told at once
+// where the session was read as running after that, and is pending where it was read before.
+func TestRefMismatchOfAnEndedSandboxInOneLook(t *testing.T) {
+	for name, x := range map[string]struct {
+		session time.Duration // since the session was read
+		want    alerts.AlertState
+	}{"the session was read after": {0, alerts.StateFiring}, "the session was read before": {10 * time.Second, alerts.StatePending}} {
+		s := endedStory(t, x.session)
+		if a := s.look().want("ref-mismatch", x.want); a.Subjects[0].Detail.String() != "sandbox agents-a is reported DELETING" {
+			t.Errorf("%s: %v", name, a.Subjects)
+		}
+	}
+}
+
+// endedStory has a running session, read a while ago, whose sandbox is listed as going.
+func endedStory(t *testing.T, ago time.Duration) *story {
+	s := begin(t, "ref-mismatch")
+	s.source("bl", backend.InputContainers)
+	s.source("refs", backend.InputRefs)
+	s.listed[backend.KindSession] = ""
+	s.session("a", func(x *backend.Session) {
+		x.ReadAt = s.wall.Add(-ago)
+		x.Running, x.History = backend.Known(true), []backend.StatusChange{{At: s.wall}}
+	})
+	s.ref("a/coder", func(x *backend.Ref) {
+		x.Sandbox, x.Provider, x.SavedAt = backend.MustID("agents-a"), backend.Text("blaxel"), backend.Known(s.wall.Add(-time.Hour))
+		x.Agent = &backend.AgentState{Snapshot: backend.Text("noop")}
+	})
+	s.box("agents-a", "", func(b *backend.Sandbox) {
+		b.Key.Source, b.Name, b.Provider, b.Class, b.Reported = "bl", backend.Text("agents-a"), backend.Text("blaxel"), backend.SandboxRemoving, backend.Text("DELETING")
+	})
+	return s
+}
+
+// TestRefMismatchKeepsItsTimeAcrossRuns: a new run reads its sources one after the other, which neither ends nor holds what was proved.
+func TestRefMismatchKeepsItsTimeAcrossRuns(t *testing.T) {
+	s := endedStory(t, 0)
+	since := s.look().want("ref-mismatch", alerts.StateFiring).Since
+	for range 2 {
+		s.off(time.Minute)
+		session := s.sessions[sessionKey("a")]
+		s.health("helix", func(h *fleet.SourceHealth) { h.Status = fleet.StatusStarting })
+		delete(s.sessions, session.Key)
+		if a := s.look().want("ref-mismatch", alerts.StateFiring); !a.Since.Equal(since) {
+			t.Errorf("starting: it fires since %s, and not %s", a.Since, since)
+		}
+		s.health("helix", func(h *fleet.SourceHealth) { h.Status = fleet.StatusOK })
+		s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+		s.lag = time.Second
+		if a := s.after(time.Second).want("ref-mismatch", alerts.StateFiring); !a.Since.Equal(since) {
+			t.Errorf("it fires since %s, and not %s", a.Since, since)
+		}
+	}
 }
