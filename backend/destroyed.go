@@ -27,6 +27,16 @@ func (b *Sandbox) DestroyedHere() time.Time {
 	return at
 }
 
+// NotRepaired is when a repair failed that was made of the present fault; zero: none was, or commands ran since.
+func (b *Sandbox) NotRepaired() time.Time {
+	o, _ := b.Proved()
+	v, _ := o.Of(PlaneExec)
+	if v.Outcome != OutcomeFailed || !v.Unrepaired.After(v.LastOK) || v.Unrepaired.Before(b.StartedAt.Or(time.Time{})) {
+		return time.Time{}
+	}
+	return v.Unrepaired
+}
+
 func destroyedOf(lists ...[]Verdict) (at time.Time) {
 	for _, list := range lists {
 		for i := range list {
@@ -53,7 +63,7 @@ func (v *Verdict) forget(destroyed time.Time) {
 	if destroyed.IsZero() {
 		return
 	}
-	for _, t := range []*time.Time{&v.LastOK, &v.LastFailed, &v.Repaired} {
+	for _, t := range []*time.Time{&v.LastOK, &v.LastFailed, &v.Repaired, &v.Unrepaired} {
 		if !t.After(destroyed) {
 			*t = time.Time{}
 		}
@@ -90,11 +100,12 @@ func MergeVerdicts(lists ...[]Verdict) []Verdict {
 				if best.Repaired.After(repaired) {
 					repaired = best.Repaired
 				}
+				unrepaired := later(v.Unrepaired, best.Unrepaired)
 				past := v.Past && order >= 0 || best.Past && order <= 0
 				if order > 0 {
 					best = v
 				}
-				best.LastOK, best.LastFailed, best.Repaired, best.Past = last, failed, repaired, past
+				best.LastOK, best.LastFailed, best.Repaired, best.Unrepaired, best.Past = last, failed, repaired, unrepaired, past
 			}
 		}
 		if found {

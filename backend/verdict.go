@@ -105,6 +105,8 @@ type Verdict struct {
 	LastFailed time.Time `json:"last_failed,omitzero"`
 	// Repaired is when a repair last proved the plane to work; zero: not recorded. The merge keeps the newest.
 	Repaired time.Time `json:"repaired,omitzero"`
+	// Unrepaired is when a repair last failed, of the exec plane; zero: not recorded. The merge keeps the newest.
+	Unrepaired time.Time `json:"unrepaired,omitzero"`
 	// Destroyed is when a destroy of Sandglass itself was begun that was verified; zero: none. The merge keeps the newest and
 	// drops what was found no later.
 	Destroyed time.Time `json:"destroyed,omitzero"`

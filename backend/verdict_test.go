@@ -29,7 +29,7 @@ func someVerdicts(t *testing.T, r *rand.Rand) []backend.Verdict {
 		if r.IntN(3) == 0 {
 			v.What, v.Evidence = backend.Safe{}, nil
 		}
-		for _, past := range []*time.Time{&v.LastFailed, &v.Repaired} { // never later than what tells it
+		for _, past := range []*time.Time{&v.LastFailed, &v.Repaired, &v.Unrepaired} { // never later than what tells it
 			if past.After(v.At) {
 				*past = v.At
 			}

@@ -34,6 +34,9 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 	}
 	err := c.make(ctx, id, before)
 	if err != nil {
+		if errors.As(err, new(*refusedError)) {
+			notRepaired(observed.Observed)
+		}
 		return observed, err
 	}
 	after := c.examine(ctx, id, true)
@@ -47,6 +50,7 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 	case err != nil:
 		return done, fmt.Errorf("%s, but whether commands run there is not known: %w", answered, err)
 	case after.exec.Outcome != backend.OutcomeOK:
+		notRepaired(done.Observed)
 		return done, fmt.Errorf("%s, and commands fail all the same: %s", answered, after.exec.Said())
 	}
 	for i := range done.Observed {
@@ -67,6 +71,18 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 	}
 	done.Notes = append(done.Notes, backend.Text("open sessions stay in the removed directory until cd /workspace"))
 	return done, nil
+}
+
+// refusedError says that what a repair does was refused.
+type refusedError struct{ error }
+
+// notRepaired marks the commands that fail after a repair.
+func notRepaired(found []backend.Verdict) {
+	for i := range found {
+		if v := &found[i]; v.Plane == backend.PlaneExec && v.Outcome == backend.OutcomeFailed {
+			v.Unrepaired = v.At
+		}
+	}
 }
 
 // thereAgain says what is in /workspace after a repair, as far as it was listed.
@@ -95,11 +111,11 @@ func (c *client) make(ctx context.Context, id string, x *examination) error {
 		case err != nil:
 			return lost(err)
 		case a.problem != nil:
-			return fmt.Errorf("the link was not removed: %s", c.said(a.problem))
+			return &refusedError{fmt.Errorf("the link was not removed: %s", c.said(a.problem))}
 		case !a.ran.Exit.IsKnown():
 			return &actions.UncertainError{Err: errors.New("the command that replaces the link did not end")}
 		case !a.ran.OK():
-			return fmt.Errorf("the link could not be replaced: %s", c.clean(a.ran.Stderr, 300))
+			return &refusedError{fmt.Errorf("the link could not be replaced: %s", c.clean(a.ran.Stderr, 300))}
 		case a.ran.Stdout != "":
 			return &actions.ChangedError{What: backend.Text("/workspace is no link to nothing any more")}
 		}
@@ -116,7 +132,7 @@ func (c *client) make(ctx context.Context, id string, x *examination) error {
 	case a.problem != nil && a.status >= 500 && a.status != 503:
 		return &actions.UncertainError{Err: errors.New(c.said(a.problem))}
 	case a.problem != nil:
-		return fmt.Errorf("/workspace was not made: %s", c.said(a.problem))
+		return &refusedError{fmt.Errorf("/workspace was not made: %s", c.said(a.problem))}
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package cloudflare
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +39,27 @@ func TestNoReadingIsWaitedForThatCannotCome(t *testing.T) {
 			{Source: "cf", Reading: &r, Ended: backend.Instant{Wall: issued}}}, backend.Instant{Wall: issued})
 		if v := (ended{}).Verify(actions.Target{Key: key()}, issued, st); v.Result != want {
 			t.Errorf("container %q: %s, %s", container, v.Result, v.Why)
+		}
+	}
+}
+
+// TestARepairThatDidNotHelpIsMarked: what fails after it is known to have been repaired in vain, also where the bridge refused to write.
+func TestARepairThatDidNotHelpIsMarked(t *testing.T) {
+	t.Parallel()
+	for status, body := range map[int]string{200: `{"ok":true}`, 400: `{"error":"no","code":"invalid_path"}`, 502: `{"error":"exec_error","code":"exec_error"}`} {
+		w := newWorld(t, demo.BridgeOptions{})
+		w.change(func(b *demo.Box) { b.Root = demo.Missing })
+		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPut {
+				out.WriteHeader(status)
+				_, _ = io.WriteString(out, body)
+			}
+			return r.Method == http.MethodPut
+		}
+		done, _, err := w.do(actions.Repair, factFailure, string(backend.FailWorkDirMissing), factLink, missingText)
+		v := on(done, backend.PlaneExec)
+		if marked := !v.Unrepaired.IsZero(); err == nil || v.Outcome != backend.OutcomeFailed || marked == (status == 502) { // of an error of the bridge nobody knows what came of it
+			t.Errorf("%d: %v, marked %v: %+v", status, err, marked, v)
 		}
 	}
 }

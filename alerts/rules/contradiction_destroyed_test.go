@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -58,5 +59,18 @@ func TestADestroyOfOursEndsTheAlert(t *testing.T) {
 		if n := observe(failed(), again); n != 1 {
 			t.Errorf("%s: %d alerts of the next fault", name, n)
 		}
+	}
+}
+
+// TestARepairInVainIsEvidence: the alert tells of it beside what fails.
+func TestARepairInVainIsEvidence(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	s.pass(10 * time.Second)
+	s.workersBox(func(b *backend.Sandbox) {
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: s.wall, Unrepaired: s.wall}})
+	})
+	if all := s.look().alerts(contradictionRule); len(all) != 1 || !strings.Contains(told(all[0]), "its working directory is missing; a repair at ") {
+		t.Errorf("%d alerts: %s", len(all), told(all[0]))
 	}
 }

@@ -40,6 +40,9 @@ func observedText(env *alerts.Env, a *alerts.Alert, b *backend.Sandbox, v *backe
 	if said.IsEmpty() {
 		said = fault(b, &failedPlane{Plane: v.Plane, Kind: v.Kind})
 	}
+	if at := b.NotRepaired(); v.Plane == backend.PlaneExec && !at.IsZero() && !v.Past {
+		said = backend.Textf("%s; a repair at %s did not help", said, env.Clock(env.Ours(at)))
+	}
 	if v.LastOK.IsZero() {
 		return backend.Textf("%s: %s", how, said)
 	}

@@ -77,3 +77,34 @@ func TestAFreshContainerIsNotConfirmedByItsAlert(t *testing.T) {
 		}
 	}
 }
+
+// TestARepairThatDidNotHelpIsNotAdvisedAgain: the page tells of it, until commands run again.
+func TestARepairThatDidNotHelpIsNotAdvisedAgain(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []backend.FailureKind{backend.FailWorkDirMissing, backend.FailWorkDirDangling} {
+		for tried, want := range map[time.Time]bool{{}: false, now.Add(-time.Minute): true, now.Add(-time.Hour): false} {
+			w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+				b.Provider = backend.Text("cloudflare")
+				*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: kind, At: now, LastOK: now.Add(-30 * time.Minute), Unrepaired: tried}})
+			})}}
+			d := w.diagnose("contradiction", sbKey("b"))
+			if advised := anyHas(d.Do, "sandglass repair b"); advised == want || strings.Contains(d.Conclusion.String(), "did not help") != want {
+				t.Errorf("%s, tried at %s: %s %v", kind, tried, d.Conclusion, d.Do)
+			}
+		}
+	}
+}
+
+// TestAProbeBeforeARestartIsTold: the page about files does not say that no probe was made.
+func TestAProbeBeforeARestartIsTold(t *testing.T) {
+	t.Parallel()
+	w := world{sandboxes: []*backend.Sandbox{box("b", "s", func(b *backend.Sandbox) {
+		b.Provider, b.StartedAt = backend.Text("cloudflare"), backend.Known(now.Add(-time.Minute))
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, What: backend.Text("/workspace is missing"), At: now.Add(-2 * time.Minute)}})
+	})}}
+	for _, c := range w.diagnose("2", sbKey("b")).Checks {
+		if c.Name == "emptied" && !strings.Contains(c.Fact.String(), "before its newest start, a probe of b found: /workspace is missing") {
+			t.Errorf("%s: %s", c.Mark, c.Fact)
+		}
+	}
+}

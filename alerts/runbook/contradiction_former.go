@@ -52,3 +52,26 @@ func (s *subjectView) endFormer(d *Diagnosis, name backend.Safe) {
 	d.do("Probe it: sandglass probe %s", name)
 	d.do("Its files from before are gone, but for those on a mount. Restore a checkpoint, or tell its user.")
 }
+
+// notRepaired is when a repair of a fault failed that is there still; zero: none did.
+func (s *subjectView) notRepaired() (at time.Time) {
+	for _, b := range s.sandboxes {
+		if x := b.NotRepaired(); x.After(at) {
+			at = x
+		}
+	}
+	return at
+}
+
+// endNotRepaired concludes where a repair did not help: another one would not either, before what stands against it is found.
+func (s *subjectView) endNotRepaired(d *Diagnosis, name backend.Safe) {
+	fact := d.fact("missing")
+	if d.is("dangling") {
+		fact = d.fact("dangling")
+	}
+	d.conclude("A repair at %s did not help. %s.", secondOf(s.notRepaired()), fact)
+	d.dont("Don't repair it again at once: that changed nothing.")
+	d.do("Look in a new session what stands against it. Run df, and ls -ld / /workspace. See its disk, user and mounts.")
+	d.do("When that is mended, probe it: sandglass probe %s", name)
+	d.do("Else copy out what is needed.")
+}

@@ -348,6 +348,9 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		}
 		s.again(d)
 		link()
+	case !s.notRepaired().IsZero() && (d.is("dangling") || d.is("missing")):
+		s.endNotRepaired(d, name)
+		destroy()
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
 		d.dont("Don't destroy it: that loses its other files.")

@@ -301,6 +301,9 @@ func (s *subjectView) emptied() Check {
 	if p := s.provider(); p != "" && !alerts.HasMachine(p) {
 		return q.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
 	}
+	if b, v := s.former(); b != nil && emptiedBy(*v) {
+		return q.unsure("before its newest %s, a probe of %s found: %s. None was made since", backend.Clean(b.Turn(), 20), b.Name, v.Said())
+	}
 	return q.unsure("no probe was made")
 }
 
