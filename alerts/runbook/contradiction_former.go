@@ -72,6 +72,6 @@ func (s *subjectView) endNotRepaired(d *Diagnosis, name backend.Safe) {
 	d.conclude("A repair at %s did not help. %s.", secondOf(s.notRepaired()), fact)
 	d.dont("Don't repair it again at once: that changed nothing.")
 	d.do("See in a new session what prevents it. Run df, and ls -ld / /workspace. See its disk, user and mounts.")
-	d.do("When that is mended, probe it: sandglass probe %s", name)
+	d.do("When that is mended, repair it once more. Then probe it: sandglass probe %s", name)
 	d.do("Else copy out what is needed.")
 }
