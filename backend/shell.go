@@ -128,8 +128,8 @@ func lowerWord(text string) string {
 
 const program = "sandglass "
 
-// commands are the commands of the program that look at a configuration or a state directory.
+// commands are the commands of the program that look at a configuration or a state directory, up to a hyphen: kill is kill-process.
 func commands() []string {
-	return []string{"ack", "audit", "bundle", "check", "clean", "config", "destroy", "diff", "do", "doctor", "get", "logs", "note", "pause", "probe", "prove", "refs", "repair",
-		"replace", "rescue", "reset", "restart", "resume", "rules", "runbook", "shell", "silence", "start", "stop", "wake", "why"}
+	return []string{"ack", "audit", "bundle", "check", "clean", "config", "destroy", "diff", "do", "doctor", "get", "kill", "logs", "note", "pause", "probe", "prove", "refs", "repair",
+		"replace", "rescue", "reset", "restart", "resume", "revoke", "rules", "runbook", "shell", "silence", "start", "stop", "wake", "why"}
 }

@@ -69,7 +69,7 @@ func (p SnapshotPhase) Means() Safe {
 	case PhaseTar:
 		return Text("phase: tar. What it says is the cause; nothing of this save is kept")
 	case PhaseUnpack:
-		return Text("phase: tar. The contents are partial: unpacking adds files and never removes any")
+		return Text("phase: unpack. The contents are partial: unpacking adds files and never removes any")
 	case PhaseRefused:
 		return Text("phase: before tar. The archive is unsafe or invalid, and nothing was changed")
 	case PhaseUntold:

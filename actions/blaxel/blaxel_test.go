@@ -256,6 +256,9 @@ func TestAProbeOfWhatHasEnded(t *testing.T) {
 		}
 		done, _ := w.do(actions.Probe, actions.Params{})
 		in, v := on(done, backend.PlaneControl).Inside, on(done, backend.PlaneList)
+		if c := w.look(actions.Rescue, actions.Params{}); c.Why.IsEmpty() != answers || answers && !strings.Contains(fmt.Sprint(c.Notes), "it is reported TERMINATED: it may not answer") {
+			t.Errorf("answers %t: after the probe a rescue is refused: %q, %v", answers, c.Why, c.Notes)
+		}
 		if in == nil || in.AgentSees.Or(!answers) != answers {
 			t.Errorf("answers %t: %+v", answers, in)
 		}

@@ -110,3 +110,17 @@ func TestTheServersOwnFaultIsTheSandboxs(t *testing.T) {
 		t.Errorf("asked %d times: %+v", asked, in)
 	}
 }
+
+// TestNobodyKnowsWhetherAnUnknownStatusAnswers: a status that is not known here is not said to be one in which no server answers.
+func TestNobodyKnowsWhetherAnUnknownStatusAnswers(t *testing.T) {
+	for status, want := range map[backend.Literal]string{"SOMETHINGNEW": "it is reported SOMETHINGNEW, which is not known here", "ARCHIVED": "its server does not answer then"} {
+		w := newWorld(t)
+		w.sandbox.Reported, w.sandbox.Power, w.sandbox.Class = backend.Text(status), backend.Safe{}, backend.SandboxUnknown
+		if status == "ARCHIVED" {
+			w.sandbox.Class = backend.SandboxPaused
+		}
+		if c := w.look(actions.Probe, actions.Params{}); !strings.Contains(c.Why.String(), want) {
+			t.Errorf("%s: %s", status, c.Why)
+		}
+	}
+}

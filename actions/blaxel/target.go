@@ -125,7 +125,9 @@ func (l targetReader) enters(c *actions.Candidate, b *backend.Sandbox, ref *back
 		c.Notes = append(c.Notes, backend.Text("it runs: this keeps it from sleeping for about 15s more"))
 	case backend.SandboxUnknown:
 		c.Notes = append(c.Notes, backend.Text("whether it sleeps is not told: if so, this wakes it, which is billed"))
-	case backend.SandboxCreated, backend.SandboxPaused, backend.SandboxRestarting, backend.SandboxExited, backend.SandboxRemoving, backend.SandboxDead: // left out before
+	case backend.SandboxExited, backend.SandboxRemoving:
+		c.Notes = append(c.Notes, backend.Textf("it is reported %s: it may not answer, or not for long", b.Reported))
+	case backend.SandboxCreated, backend.SandboxPaused, backend.SandboxRestarting, backend.SandboxDead: // left out before
 	}
 }
 

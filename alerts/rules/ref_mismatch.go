@@ -321,6 +321,9 @@ func (r *refMismatch) lost(env *alerts.Env, x *backend.Ref, s *backend.Session, 
 	at := env.Display(env.ReadAt(&x.Meta))
 	detail := backend.Textf("sandbox %s is not listed", x.Sandbox.Safe())
 	shows := backend.Textf("%s lists other sandboxes of provider %s, and not this one", backend.Clean(list, 80), orNone(x.Provider))
+	if ended != nil && ended.Class == backend.SandboxRemoving { // it may answer still
+		cause = backend.Textf("the stored reference of a running session names a sandbox that is going by the list of %s", backend.Clean(list, 80))
+	}
 	if ended != nil {
 		detail = backend.Textf("sandbox %s is reported %s", x.Sandbox.Safe(), ended.Reported)
 		shows = backend.Textf("%s reports it %s: %s", backend.Clean(list, 80), ended.Reported, x.Agent.LostWith())

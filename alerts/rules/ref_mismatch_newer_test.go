@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -108,8 +109,8 @@ func TestRefMismatchOfAnEndedSandboxInOneLook(t *testing.T) {
 		want    alerts.AlertState
 	}{"the session was read after": {0, alerts.StateFiring}, "the session was read before": {10 * time.Second, alerts.StatePending}} {
 		s := endedStory(t, x.session)
-		if a := s.look().want("ref-mismatch", x.want); a.Subjects[0].Detail.String() != "sandbox agents-a is reported DELETING" {
-			t.Errorf("%s: %v", name, a.Subjects)
+		if a := s.look().want("ref-mismatch", x.want); a.Subjects[0].Detail.String() != "sandbox agents-a is reported DELETING" || !strings.Contains(a.Cause.String(), "a sandbox that is going by the list of bl") {
+			t.Errorf("%s: %s: %v", name, a.Cause, a.Subjects)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"package-missing", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", "package", "Its agent lacks a package for its sandboxes: the extra blaxel", "Install it where the agent runs"},
 		{"pty-pressure", "its agent has nearly as many terminals open as the SDK keeps", "terminals", "Its agent keeps too many terminals open.", "Let the agent end what it does not need."},
 		{"pty-failed", "a terminal of an agent could not be used: it took no input", "terminal-fails", "Terminals of its agent fail.", "Read what a terminal needs"},
-		{"contradiction", "reported TERMINATED, but / of it was listed since", "answers", "It answers, although it is reported to have ended.", "Copy what matters"},
+		{"contradiction", "reported TERMINATED, but / of it was listed since", "answers", "It answers, although it is reported to have ended.", "Save its files now: sandglass rescue b."},
 		{"contradiction", "its agent takes it for not running, but a command ran in it", "believed", "Its agent gave it up, and it is there.", "Probe it, if that was not done: sandglass probe b."},
 		{"contradiction", "its agent takes it for running, but its status is TERMINATED", "believed", "It is gone, and its agent does not know.", "Stop the agent's run first."},
 	} {

@@ -316,7 +316,11 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	case d.is("answers"):
 		d.conclude("It answers, although it is reported to have ended.")
 		d.dont("Don't count it as gone: it may be billed.")
-		d.do("Copy what matters with the vendor's command line.")
+		if s.platform() == agentCloud {
+			d.do("Save its files now: sandglass rescue %s. Nothing says for how long it answers.", name)
+		} else {
+			d.do("Copy what matters with the vendor's command line.")
+		}
 		save()
 		d.do("Ask the vendor, with its name and the two times.")
 	case d.is("believed"):

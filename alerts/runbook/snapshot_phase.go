@@ -39,12 +39,53 @@ func (s *subjectView) endPhase(d *Diagnosis, a *alerts.Alert) bool {
 		d.do("Read what tar said. No space: make room in /tmp of the sandbox, where the archive is written.")
 	case backend.PhaseUnpack:
 		d.do("Do not let the agent save now: its contents are partial.")
-		d.do("Read what tar said. The archive may be cut off, or the disk full. Restore another snapshot into a new sandbox.")
+		s.restoreAgain(d, a)
 	case backend.PhaseRefused:
 		d.do("Nothing was changed by it. Take an older snapshot, or mend this archive.")
 	case backend.PhaseUntold, backend.PhaseDetach, backend.PhaseReattach, "":
-		return false
+		if a.Rule != "hydrate-failed" || s.platform() != agentCloud {
+			return false
+		}
+		d.do("Do not let the agent save now. Nothing tells how much was restored.")
+		s.restoreAgain(d, a)
+		d.Conclusion = backend.Textf("%s. No check tells the cause behind it.", sentence(s.says(a)))
+		return true
 	}
 	d.Conclusion = backend.Textf("%s. %s.", sentence(s.says(a)), p.Means())
 	return true
+}
+
+// restoreAgain says how the files come back after a restore that failed: by room where the disk is full, else by what the saved state keeps.
+func (s *subjectView) restoreAgain(d *Diagnosis, a *alerts.Alert) {
+	one := len(s.sandboxes) == 1 && s.platform() == agentCloud
+	if one {
+		d.do("Save what is there first: sandglass rescue %s. It wakes the sandbox.", called(s.sandboxes[0]))
+	}
+	other := backend.Literal("Restore another snapshot into a new sandbox.")
+	if one {
+		if x := s.State.StateOn(s.sandboxes[0]); x != nil && x.Agent.KeepsNothing() {
+			other = "The saved state names no other snapshot: what is lost comes back from outside only."
+		}
+	}
+	if full(a) {
+		d.do("The disk was full: make room, and restore it again. A larger sandbox is the other way.")
+		return
+	}
+	d.do("Read whether a cut archive, no room or a mount failed. %s", backend.Text(other))
+}
+
+// full reports whether the lines behind an alert say that a disk was full.
+func full(a *alerts.Alert) bool {
+	says := func(t backend.Safe) bool { return strings.Contains(strings.ToLower(t.String()), "no space left") }
+	for _, e := range a.Evidence {
+		if says(e.Text) {
+			return true
+		}
+	}
+	for i := range a.Subjects {
+		if says(a.Subjects[i].Detail) {
+			return true
+		}
+	}
+	return says(a.Cause)
 }

@@ -14,6 +14,10 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 	for name, c := range map[string]struct{ rule, page, evidence, concludes, first, not string }{
 		"tar":       {"persist-failed", "2", "log: " + backend.PhaseTar.Means().String(), "What it says is the cause", "Save them: sandglass rescue b", "store"},
 		"unpacking": {"hydrate-failed", "2", "log: " + backend.PhaseUnpack.Means().String(), "The contents are partial", "Do not let the agent save now", "Pause"},
+		"no room":   {"hydrate-failed", "2", "log: tar: Cannot open: No space left on device (" + backend.PhaseUnpack.Means().String() + ")", "The contents are partial", "The disk was full: make room, and restore it again.", "another snapshot"},
+		"rescue":    {"hydrate-failed", "2", "log: " + backend.PhaseUnpack.Means().String(), "The contents are partial", "Save what is there first: sandglass rescue b", "larger"},
+		"untold":    {"hydrate-failed", "2", "log: failed", "No check tells the cause", "Save what is there first: sandglass rescue b", "Pause"},
+		"noop":      {"hydrate-failed", "2", "log: failed", "No check tells the cause", "names no other snapshot", "Restore another"},
 		"refused":   {"hydrate-failed", "2", "log: " + backend.PhaseRefused.Means().String(), "nothing was changed", "Nothing was changed by it", "Pause"},
 		"no bytes":  {"hydrate-failed", "2", "", "nothing was changed", "Nothing was changed by it", "Pause"},
 		"no token":  {"preview-failed", "contradiction", "log: preview_token_creation_failed", "Its agent could not get the address", "No token was made", "exposed ports"},
@@ -36,7 +40,14 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 		}
 		a := &alerts.Alert{ID: "x", Rule: c.rule, Source: "docker", Runbook: c.page, State: alerts.StateFiring, Cause: cause, Confirmed: now,
 			Evidence: []alerts.Evidence{{Text: backend.Clean(c.evidence, 300)}}, Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: detail}}, SubjectCount: 1}
-		d := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+		snapshot := backend.Text("remote")
+		if name == "noop" {
+			snapshot = backend.Text("noop")
+		}
+		saved := savedRef("s1", backend.NotApplicable[int](), func(r *backend.Ref) {
+			r.Sandbox, r.Provider, r.Agent = backend.MustID("b"), backend.Text("blaxel"), &backend.AgentState{Snapshot: snapshot}
+		})
+		d := world{saved: []*backend.Ref{saved}, sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
 			b.Provider, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
 		})}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}.page(a)
 		steps := ""

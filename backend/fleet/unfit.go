@@ -164,7 +164,13 @@ func unfitBlaxel(verb string, b *backend.Sandbox) backend.Safe {
 	if verb == "probe" && (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) {
 		return backend.Safe{} // an answer would contradict its status
 	}
-	if b.StatusAlone() != "DEPLOYED" || b.Class == backend.SandboxPaused {
+	x, probed := b.Inside()
+	switch {
+	case b.StatusAlone() == "DEPLOYED" && b.Class != backend.SandboxPaused:
+	case verb == "rescue" && EndedForGood(b) && probed && x.Answered: // it answers although it is reported so
+	case b.Class == backend.SandboxUnknown:
+		return backend.Textf("it is reported %s, which is not known here: whether its server answers then is not known either", b.Reported)
+	default:
 		return backend.Textf("it is reported %s: its server does not answer then", b.Reported)
 	}
 	return backend.Safe{}
