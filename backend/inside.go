@@ -138,6 +138,8 @@ type SandboxProcess struct {
 	// Merged is both where the server gives no more than that: its order says nothing.
 	Merged   Safe `json:"merged,omitzero"`
 	Restarts int  `json:"restarts,omitempty"`
+	// Restartable says that the server starts it again when it fails, which a kill is.
+	Restartable bool `json:"restartable,omitempty"`
 }
 
 // MayRun reports whether a process runs, or nothing tells that it ended.

@@ -403,7 +403,7 @@ func (x *examination) processes(all []sandbox.Process, left int) {
 	for _, p := range all[:min(len(all), backend.MaxProcessesKept)] {
 		out := backend.SandboxProcess{PID: x.c.clean(p.PID, 60), Name: x.c.clean(p.Name, maxCommand), Command: x.c.clean(p.Command, maxCommand), Reported: x.c.clean(p.Status, 60),
 			Class: p.Class(), StartedAt: x.ours(p.Started), EndedAt: x.ours(p.Ended), ExitCode: p.ExitCode, WorkDir: x.c.clean(p.Dir, 200),
-			Stdout: x.end(p.Stdout), Stderr: x.end(p.Stderr), Restarts: p.Restarts}
+			Stdout: x.end(p.Stdout), Stderr: x.end(p.Stderr), Restarts: p.Restarts, Restartable: p.Restartable}
 		if p.Stdout == "" && p.Stderr == "" {
 			out.Merged = x.end(p.Merged)
 		}

@@ -56,6 +56,9 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted s
 		c.Why = backend.Text("it was asked to end before and runs on; a second request is refused: kill it")
 	default:
 		c.Loses = []backend.Safe{backend.Textf("process %s %s with its group: %s", found.PID, found.Name, found.Command)}
+		if found.Restartable {
+			c.Notes = append(c.Notes, backend.Text("the server starts it again when it fails: a kill may not end it"))
+		}
 		if l.verb == actions.KillProcess {
 			c.Notes = append(c.Notes, backend.Text("the server would signal the number of a process that is over as well: it is read once more before, and left alone then"))
 		}
@@ -155,6 +158,11 @@ func (c *client) signal(ctx context.Context, t actions.Target, read *sandbox.Pro
 		seen = seen || err == nil && refusal == nil
 		if err == nil && refusal == nil && p.Over() {
 			done.Proved, done.Text = true, backend.Textf("it is over: %s", ended(&p))
+			break
+		}
+		if err == nil && refusal == nil && (p.Restarts > read.Restarts || p.Started.After(read.Started)) {
+			not = "it was ended, and the server started it again: that does not end it"
+			done.Text = backend.Textf("%s (restarted %s before, %d now)", backend.Text(not), backend.Counted(read.Restarts, "time", "times"), p.Restarts)
 			break
 		}
 		if c.factory.now().After(end) || !sleep(ctx, c.factory.ends/16) {

@@ -49,3 +49,32 @@ func TestAKillThatIsNotAnsweredIsReadAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestAKillThatTheServerUndoes: a process that is started again when it fails is not over, and the plan says so before.
+func TestAKillThatTheServerUndoes(t *testing.T) {
+	w, killed := newWorld(t), 0
+	w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+		at := r.URL.EscapedPath()
+		row := fmt.Sprintf(`{"pid":"80","name":"loop","command":"x","status":"running","startedAt":"Sat, 21 Nov 2026 12:0%d:00 GMT","restartOnFailure":true,"maxRestarts":-1,"restartCount":%d}`, killed, 3+killed)
+		switch {
+		case strings.HasSuffix(at, "/process/80/kill"):
+			killed++
+			_, _ = out.Write([]byte(`{"message":"ok"}`))
+		case strings.HasSuffix(at, "/process/80"):
+			_, _ = out.Write([]byte(row))
+		case r.Method == http.MethodGet && strings.HasSuffix(at, "/process"):
+			_, _ = out.Write([]byte("[" + row + "]"))
+		default:
+			return false
+		}
+		return true
+	}
+	_, _ = w.do(actions.Probe, actions.Params{})
+	if c := w.look(actions.KillProcess, actions.Params{}); !strings.Contains(fmt.Sprint(c.Notes), "the server starts it again when it fails") {
+		t.Errorf("%v", c.Notes)
+	}
+	done, err := w.do(actions.KillProcess, actions.Params{})
+	if err == nil || done.Proved || killed != 1 || !strings.Contains(err.Error(), "the server started it again") {
+		t.Errorf("killed %d times: %+v %v", killed, done, err)
+	}
+}

@@ -33,6 +33,7 @@ type Process struct {
 	Stdout, Stderr, Merged string
 	Restarts               int
 	KeepAlive              bool
+	Restartable            bool // the server starts it again when it fails, which a kill is
 }
 
 // Over reports whether the process ended. Its status does not tell that: one that was asked to end is called stopped at once.
@@ -140,6 +141,7 @@ func process(n wire.Node) (p Process, ok bool) {
 		p.Restarts = int(f)
 	}
 	p.KeepAlive, _ = n.Get("keepAlive").Bool()
+	p.Restartable, _ = n.Get("restartOnFailure").Bool()
 	return p, true
 }
 
