@@ -20,12 +20,14 @@ func (s *subjectView) manyAtOnce() Check {
 			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80))
 		}
 	}
-	same := s.alike(alerts.StateFiring)
+	same, undecided := s.alike(alerts.StateFiring, s.sameSign), len(s.alike(alerts.StatePending, s.sameSign))
 	switch n := len(same); {
 	case n == 0 && (len(s.led) == 0 || s.led[0].State != alerts.StateFiring):
 		return q.unsure("no alert about it fires")
-	case n == 0 && len(s.alike(alerts.StatePending)) > 0:
-		return q.unsure("%s, and not decided yet", backend.Counted(len(s.alike(alerts.StatePending)), "other alert tells the same", "other alerts tell the same"))
+	case n == 0 && undecided > 0:
+		return q.unsure("%s, and not decided yet", backend.Counted(undecided, "other alert tells the same", "other alerts tell the same"))
+	case n == 1 && undecided > 0:
+		return q.unsure("1 other sandbox shows the same: %s. %s, and not decided yet", s.nameOf(same[0]), backend.Counted(undecided, "more alert tells it", "more alerts tell it"))
 	case n == 0:
 		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
 	case n == 1:
@@ -37,8 +39,8 @@ func (s *subjectView) manyAtOnce() Check {
 	}
 }
 
-// alike are the alerts in a state about one other sandbox each of the same engine that tell the same as the page's first one.
-func (s *subjectView) alike(in alerts.AlertState) []*alerts.Alert {
+// alike are the alerts in a state about one other sandbox each that tell the same as the page's first one.
+func (s *subjectView) alike(in alerts.AlertState, same func(*alerts.Alert) bool) []*alerts.Alert {
 	if s.Board == nil {
 		return nil
 	}
@@ -48,13 +50,13 @@ func (s *subjectView) alike(in alerts.AlertState) []*alerts.Alert {
 			own[a.Subjects[i].Key] = true
 		}
 	}
-	var same []*alerts.Alert
+	var found []*alerts.Alert
 	for _, a := range s.Board.Alerts {
-		if a.Rule == "contradiction" && a.State == in && a.SubjectCount == 1 && len(a.Subjects) == 1 && !own[a.Subjects[0].Key] && s.sameFault(a) {
-			same = append(same, a)
+		if a.Rule == "contradiction" && a.State == in && a.SubjectCount == 1 && len(a.Subjects) == 1 && !own[a.Subjects[0].Key] && same(a) {
+			found = append(found, a)
 		}
 	}
-	return same
+	return found
 }
 
 // nameOf is the name of the only sandbox of an alert.
@@ -88,7 +90,7 @@ func (s *subjectView) waitTogether() backend.Safe {
 // together counts the sandbox and those of its engine that failed alike at nearly the same time.
 func (s *subjectView) together() int {
 	n := 1
-	for _, a := range s.alike(alerts.StateFiring) {
+	for _, a := range s.alike(alerts.StateFiring, s.sameFault) {
 		x, y := a.Bounds, s.led[0].Bounds
 		if !x.Latest.IsZero() && !y.Latest.IsZero() && x.Earliest.Sub(y.Latest) <= nearly && y.Earliest.Sub(x.Latest) <= nearly {
 			n++
@@ -125,4 +127,10 @@ func (s *subjectView) sameFault(a *alerts.Alert) bool {
 		return rest
 	}
 	return tail(a) == tail(s.led[0]) && a.Source == s.led[0].Source
+}
+
+// sameSign reports whether an alert tells the same as the page's first one, or both are about commands of agents that do not begin,
+// whatever their logs name as the cause.
+func (s *subjectView) sameSign(a *alerts.Alert) bool {
+	return s.sameFault(a) || len(s.led) > 0 && a.Source == s.led[0].Source && alerts.AgentSays(a.Cause.String()) && alerts.AgentSays(s.led[0].Cause.String())
 }

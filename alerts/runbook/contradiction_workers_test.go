@@ -297,6 +297,37 @@ func TestPendingAlertsTellTheSame(t *testing.T) {
 	}
 }
 
+// TestManySandboxesWhoseAgentsSayTheSame: whatever each log names as the cause, the others are counted, and those that are not decided
+// yet are not ruled out.
+func TestManySandboxesWhoseAgentsSayTheSame(t *testing.T) {
+	const cause = "not reported, but no command begins in it, its agent's log says"
+	for _, x := range []struct {
+		firing, pending int
+		want            Mark
+		fact            string
+	}{
+		{2, 0, Confirmed, "2 other sandboxes show the same"},
+		{1, 1, CannotTell, "1 other sandbox shows the same: c0. 1 more alert tells it, and not decided yet"},
+		{1, 0, RuledOut, "two are not many"},
+	} {
+		b := workersBox(nil)
+		w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StateFiring, cause)}
+		for i := range x.firing + x.pending {
+			c, state := box(fmt.Sprint("c", i), ""), alerts.StateFiring
+			if i >= x.firing {
+				state = alerts.StatePending
+			}
+			w.sandboxes = append(w.sandboxes, c)
+			w.board.Alerts = append(w.board.Alerts, saidOf(c, state, "reported running, but no command begins in it since its working directory was changed: mv /workspace /data").Alerts...)
+		}
+		for _, c := range w.diagnose("contradiction", b.Key).Checks {
+			if c.Name == "many" && (c.Mark != x.want || !strings.Contains(c.Fact.String(), x.fact)) {
+				t.Errorf("%d fire, %d pending: %s, %s", x.firing, x.pending, c.Mark, c.Fact)
+			}
+		}
+	}
+}
+
 // TestStepsNameTheSourceOfASandboxThatTwoHave: each command about it is refused without.
 func TestStepsNameTheSourceOfASandboxThatTwoHave(t *testing.T) {
 	t.Parallel()
