@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/config"
 	"sandglass/ui"
@@ -106,16 +107,23 @@ const RereadEvery = 2 * time.Second
 // consoleParts are the parts of the file that only a console has a use for.
 var consoleParts = []string{"[ui]", "[keys]", "[[view]]", "time", "bell"}
 
-// Reread is how a command that has no console and runs on learns of another configuration, as consoles do: rules are in force then,
-// and it tells what changed for such a command. nil: there is no file that can be read twice.
-func (s *Station) Reread() ui.Reload {
+// Reread is what became of the configuration of a command that has no console and runs on.
+type Reread struct {
+	Said    string                   // in words
+	Refused bool                     // the file cannot be used; all of the former one stays in force
+	Runbook map[string]runbook.Local // as of ui.Settings
+}
+
+// Rereads is how a command that has no console and runs on learns of another configuration, as consoles do: rules are in force then,
+// and it tells what changed for such a command. nil: there is no file that can be read twice; it returns nil where nothing is to be told.
+func (s *Station) Rereads() func() *Reread {
 	_, reload := s.reloads.viewer()
 	if reload == nil {
 		return nil
 	}
 	refused := false
-	return func(asked bool) *ui.Reloaded {
-		told := reload(asked)
+	return func() *Reread {
+		told := reload(false)
 		if told == nil {
 			return nil
 		}
@@ -127,7 +135,7 @@ func (s *Station) Reread() ui.Reload {
 		if len(out.Applied)+len(out.Restart)+len(out.Problem) == 0 && !was {
 			return nil
 		}
-		return &out
+		return &Reread{Said: out.Said(), Refused: refused, Runbook: out.Runbook}
 	}
 }
 

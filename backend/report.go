@@ -75,7 +75,7 @@ func (k ReportKind) Suspicious() bool {
 	case ReportNudgeFailed, ReportNotReconnected, ReportUnknownSession, ReportDriverTimeout:
 		return true
 	case ReportDriverWaiting, ReportDriverNotFound, ReportNoCheckpoint, ReportResumeRefused, ReportJoin, ReportNotStarted, ReportCommandRan, ReportCommandLost,
-		ReportAgentRuns, ReportAgentDown, ReportCheckFailed, ReportAgentDone:
+		ReportCommandGood, ReportProtocol, ReportAgentRuns, ReportAgentDown, ReportCheckFailed, ReportAgentDone:
 	}
 	return false
 }

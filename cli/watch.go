@@ -11,7 +11,6 @@ import (
 
 	"sandglass/app"
 	"sandglass/backend"
-	"sandglass/ui"
 	"sandglass/views"
 	"sandglass/views/filter"
 	"sandglass/views/kit"
@@ -43,14 +42,14 @@ func (p *Program) watchRows(ctx context.Context, s shared, g getting, listings [
 		defer pause.Stop()
 		reread := time.NewTicker(app.RereadEvery)
 		defer reread.Stop()
-		reload := r.Reread()
+		reload := r.Rereads()
 		for {
 			select {
 			case <-ctx.Done():
 				return nil
 			case <-changed:
 			case <-reread.C:
-				if reload == nil || !w.reloaded(r, reload(false)) {
+				if reload == nil || !w.reloaded(r, reload()) {
 					continue
 				}
 			}
@@ -75,14 +74,14 @@ func (r *reading) again() *reading {
 }
 
 // reloaded tells what became of another configuration, and reports whether there is something to tell.
-func (w *rowWatch) reloaded(r *reading, is *ui.Reloaded) bool {
+func (w *rowWatch) reloaded(r *reading, is *app.Reread) bool {
 	switch {
 	case is == nil:
 		return false
-	case len(is.Problem) == 0:
+	case !is.Refused:
 		r.local = is.Runbook
 	}
-	if w.said = is.Said(); !w.redraws() {
+	if w.said = is.Said; !w.redraws() {
 		w.p.notice("%s", w.said)
 	}
 	return true

@@ -148,13 +148,7 @@ func confirmsItsStory(t *testing.T, scenario string, a *alerts.Alert, d *runbook
 	}
 }
 
-// playDemo polls a scenario every five seconds of a clock of its own.
-func playDemo(t *testing.T, scenario string, lasts time.Duration) (*fleet.State, *alerts.Board, []backend.Event) {
-	t.Helper()
-	return watchDemo(t, scenario, lasts, func(*fleet.State, *alerts.Board) {})
-}
-
-// watchDemo does the same and shows what each poll left.
+// watchDemo polls a scenario every five seconds of a clock of its own, and shows what each poll left.
 func watchDemo(t *testing.T, scenario string, lasts time.Duration, polled func(*fleet.State, *alerts.Board)) (*fleet.State, *alerts.Board, []backend.Event) {
 	t.Helper()
 	return watchDemoBy(t, scenario, lasts, func(config string) string { return config }, polled)

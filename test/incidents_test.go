@@ -84,7 +84,7 @@ func nineIncidents() []incident {
 			s.session("s6", incidentWorkspace{Name: "box", State: "failed", LastError: "WorkspaceFailedError: No such container: c6c6c6c6c6c6",
 				Provider: "docker", Attempt: s.ms(incidentAge), Success: s.ms(incidentAge + time.Minute)})
 			s.ref("s6", strings.Repeat("c6", 32), 3)
-		}, "ref-mismatch", "does not list", "deleted", "ref-mismatch firing", "ref-mismatch firing"},
+		}, "ref-mismatch", "gone by the list of docker", "deleted", "ref-mismatch firing", "ref-mismatch firing"},
 		{"7", "an eviction storm", func(s *incidentSite) {
 			s.evictions, s.recoveries, s.perPoll = 4800, 480, [2]float64{10, 1}
 			for i := range 12 {

@@ -205,8 +205,7 @@ func toldApart(c *views.Snapshot) bool {
 func anyProblem(c *views.Snapshot) bool {
 	for _, a := range c.Board.Alerts {
 		for i := range a.Subjects {
-			switch a.Subjects[i].Key.Kind {
-			case backend.KindSession, backend.KindSandbox, backend.KindWorkspace:
+			if k := a.Subjects[i].Key.Kind; k == backend.KindSession || k == backend.KindSandbox || k == backend.KindWorkspace {
 				return c.State.Sessions.Len() > 0
 			}
 		}
