@@ -85,9 +85,13 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 	if subjects < 1900 || len(r.Sandboxes) < 2000 {
 		t.Fatalf("the demo has %d containers, %d of them to be looked at", len(r.Sandboxes), subjects)
 	}
+	slowest := s.check.roots.State() // the rate falls where this machine is so busy that looks end late
 	for range 10 * 12 {
 		clock.Add(5 * time.Second)
 		mustPoll(t, s)
+		if now := s.check.roots.State(); now.Current < slowest.Current {
+			slowest = now
+		}
 		eventually(t, "the looks of this poll have ended", func() bool { // however busy this machine is
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -120,8 +124,12 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 		}
 	}
 	// 2,000 of them at 20 a second: once in 100 seconds.
-	if shortest < 10*time.Second || longest > 110*time.Second || len(last) < subjects-50 || tops > (10+5)*60/5 {
+	most := time.Duration(float64(110*time.Second) * slowest.Configured / slowest.Current)
+	if shortest < 10*time.Second || longest > most || len(last) < subjects-50 || tops > (10+5)*60/5 {
 		t.Errorf("%d of %d are looked at, with gaps from %v to %v; %d looks at processes", len(last), subjects, shortest, longest, tops)
+	}
+	if slowest.Current < slowest.Configured {
+		t.Logf("the rate fell to %v a second: %s", slowest.Current, slowest.Why)
 	}
 	t.Logf("%d containers to look at: %d looked at, gaps from %v to %v, %d looks at processes, %d requests", subjects, len(last), shortest, longest, tops, len(seen.calls))
 }
