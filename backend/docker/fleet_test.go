@@ -100,7 +100,9 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 	}
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
-	steps, last := map[time.Time]int{}, map[string]time.Time{}
+	steps, last, late := map[time.Time]int{}, map[string]time.Time{}, map[string]bool{}
+	// 2,000 of them at 20 a second: once in 100 seconds. On a busy machine a look may fail, or wait for an inspection: the next comes later.
+	most := time.Duration(float64(110*time.Second) * slowest.Configured / slowest.Current)
 	tops, shortest, longest := 0, time.Hour, time.Duration(0)
 	for _, c := range seen.calls {
 		part := strings.Split(c.url.Path, "/")
@@ -114,6 +116,9 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 			id := part[len(part)-2]
 			if at, again := last[id]; again {
 				shortest, longest = min(shortest, c.at.Sub(at)), max(longest, c.at.Sub(at))
+				if c.at.Sub(at) > most {
+					late[id] = true
+				}
 			}
 			last[id] = c.at
 		}
@@ -123,15 +128,13 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 			t.Errorf("%d looks within 5s, %v after the start", n, at.Sub(began))
 		}
 	}
-	// 2,000 of them at 20 a second: once in 100 seconds.
-	most := time.Duration(float64(110*time.Second) * slowest.Configured / slowest.Current)
-	if shortest < 10*time.Second || longest > most || len(last) < subjects-50 || tops > (10+5)*60/5 {
-		t.Errorf("%d of %d are looked at, with gaps from %v to %v; %d looks at processes", len(last), subjects, shortest, longest, tops)
+	if shortest < 10*time.Second || len(late) > subjects/100 || len(last) < subjects-50 || tops > (10+5)*60/5 {
+		t.Errorf("%d of %d are looked at, with gaps from %v to %v, %d longer than %v; %d looks at processes", len(last), subjects, shortest, longest, len(late), most, tops)
 	}
 	if slowest.Current < slowest.Configured {
 		t.Logf("the rate fell to %v a second: %s", slowest.Current, slowest.Why)
 	}
-	t.Logf("%d containers to look at: %d looked at, gaps from %v to %v, %d looks at processes, %d requests", subjects, len(last), shortest, longest, tops, len(seen.calls))
+	t.Logf("%d containers to look at: %d looked at, gaps from %v to %v, %d longer than %v, %d looks at processes, %d requests", subjects, len(last), shortest, longest, len(late), most, tops, len(seen.calls))
 }
 
 // fleetWorkspaces is the size of a demo that has 2,000 containers.
