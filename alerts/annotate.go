@@ -8,6 +8,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // with is the Board with other orders in it, which are effective in the next one.
@@ -223,7 +224,7 @@ func (ev *evaluation) mark(marks map[string]map[groupID]annotation) {
 	for _, name := range slices.Sorted(maps.Keys(marks)) {
 		l := *ev.next.rules[name]
 		l.groups = maps.Clone(l.groups)
-		ids := slices.SortedFunc(maps.Keys(marks[name]), groupID.compare)
+		ids := stable.Sorted(maps.Keys(marks[name]), groupID.compare)
 		for _, id := range ids {
 			x, c := marks[name][id], *l.groups[id]
 			a := *c.alert

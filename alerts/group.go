@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // regroup brings the rule's groups up to date with the changes, rewrites the alerts that changed, and turns
@@ -25,7 +26,7 @@ func (re *ruleEvaluation) regroup() map[groupID]*group {
 	flaps := make(map[groupID]flap, len(touched))
 	for own := touched; len(own) > 0; { // in the second round the variants that got lines of their own
 		var moved []change
-		for _, id := range slices.SortedFunc(maps.Keys(own), groupID.compare) {
+		for _, id := range stable.Sorted(maps.Keys(own), groupID.compare) {
 			moved = append(moved, re.update(groups, id, own[id], flaps)...)
 		}
 		own = map[groupID][]change{}

@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -146,7 +145,7 @@ func (m *Move) told(e backend.Entity) backend.Safe {
 func boundedMoves(all map[backend.Key]Move, now time.Time) map[backend.Key]Move {
 	maps.DeleteFunc(all, func(_ backend.Key, m Move) bool { return now.Sub(m.At) > movesSpan })
 	if len(all) > maxPast {
-		list := slices.SortedFunc(maps.Values(all), newestMove)
+		list := stable.Sorted(maps.Values(all), newestMove)
 		for _, m := range list[maxPast:] {
 			delete(all, m.Key)
 		}
@@ -156,7 +155,7 @@ func boundedMoves(all map[backend.Key]Move, now time.Time) map[backend.Key]Move 
 
 // savedMoves are the moves as the state file holds them, sorted.
 func (b *Board) savedMoves() []Move {
-	return slices.SortedFunc(maps.Values(b.memory.moves), newestMove)
+	return stable.Sorted(maps.Values(b.memory.moves), newestMove)
 }
 
 func restoreMoves(all []Move, now time.Time) map[backend.Key]Move {

@@ -2,10 +2,10 @@ package alerts
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // longestOpening bounds a start of which some source has neither answered nor failed.
@@ -40,7 +40,7 @@ func (re *ruleEvaluation) report(groups map[groupID]*group) map[groupID]*group {
 		return groups
 	}
 	cloned := false
-	for _, id := range slices.SortedFunc(maps.Keys(groups), groupID.compare) {
+	for _, id := range stable.Sorted(maps.Keys(groups), groupID.compare) {
 		if !groups[id].unreported {
 			continue
 		}

@@ -214,7 +214,7 @@ func VariantsOf(counts map[string]int) Variants {
 		return Variants{}
 	}
 	out := Variants{Count: len(s.by)}
-	all := slices.SortedFunc(maps.Keys(s.by), func(a, b string) int {
+	all := stable.Sorted(maps.Keys(s.by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.by[b], s.by[a]), strings.Compare(a, b))
 	})
 	for _, c := range all[:min(len(all), maxVariants)] {

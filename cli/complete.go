@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/internal/stable"
+
 	"github.com/spf13/cobra"
 
 	"sandglass/actions/audit"
@@ -263,7 +265,7 @@ func (p *Program) completeFilter(s *shared, kindOf func(args []string) string) c
 				}
 			}
 		}
-		return prefixed(stem+field+op, slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) }))
+		return prefixed(stem+field+op, stable.Sorted(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) }))
 	})
 	return func(c *cobra.Command, args []string, begun string) (out []string, _ cobra.ShellCompDirective) {
 		stem, field, op := filterField(begun)

@@ -117,7 +117,7 @@ const dependenciesPage = `# Dependencies
 
 After this page you know what is linked into the Linux binary, with its licence. A test writes it (` + "`go test ./test -run Dependencies -update`" + `):
 %d modules, %d of them required directly (with a star). Versions are exact; ` + "`go.sum`" + ` holds their hashes. The static, stripped
-binary (` + "`CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' .`" + `) is under 34 MB; the CI script measures it.
+binary (` + "`CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' .`" + `) is under 33 MB; the CI script measures it.
 
 Modules that only tests use (terminal emulator, golden files, script tests, pseudo-terminals, leak checks) are in
 ` + "`go.mod`" + ` but not in the binary.

@@ -10,6 +10,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // ContradictionOptions are the keys of `[rules.contradiction]`.
@@ -345,7 +346,7 @@ func (n *contradictionNote) ranked() []failedPlane {
 		}
 		return 0
 	}
-	return slices.SortedStableFunc(slices.Values(n.Failed), func(x, y failedPlane) int { return cmp.Compare(rank(x), rank(y)) })
+	return stable.Sorted(slices.Values(n.Failed), func(x, y failedPlane) int { return cmp.Compare(rank(x), rank(y)) })
 }
 
 // fault is what sandboxes with the same failure have in common.

@@ -2,12 +2,12 @@ package rules
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // believed is the verdict about a sandbox that its agent takes for something else than it was seen to be; false: it does not. That only
@@ -67,7 +67,7 @@ func (r *contradiction) lost(env *alerts.Env, known alerts.Known) []alerts.Found
 		}
 	}
 	var out []alerts.Found
-	for _, k := range slices.SortedFunc(maps.Keys(look), backend.Key.Compare) {
+	for _, k := range stable.Sorted(maps.Keys(look), backend.Key.Compare) {
 		if look[k] == nil || look[k].Agent == nil {
 			continue // the engine ends it
 		}

@@ -49,7 +49,7 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 		}
 	}
 	var out []alerts.Found
-	for _, key := range slices.SortedFunc(maps.Keys(by), backend.Key.Compare) {
+	for _, key := range stable.Sorted(maps.Keys(by), backend.Key.Compare) {
 		at := together(by[key], r.many)
 		switch {
 		case len(at) > 0:
@@ -220,7 +220,7 @@ func (r *contradiction) parted(env *alerts.Env, known alerts.Known) []alerts.Fou
 	}
 	lists := newContainerLists(env)
 	var out []alerts.Found
-	for _, k := range slices.SortedFunc(maps.Keys(look), backend.Key.Compare) {
+	for _, k := range stable.Sorted(maps.Keys(look), backend.Key.Compare) {
 		if look[k] == nil {
 			continue // the engine ends it
 		}

@@ -71,7 +71,7 @@ func (r *contradiction) regions(env *alerts.Env, known alerts.Known) []alerts.Fo
 			by[key], ranks[key] = append(by[key], signalled{k, f.First, n.minor()}), ranks[key]+i
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(by), func(x, y backend.Key) int { // what says more comes first, and takes its sandboxes
+	keys := stable.Sorted(maps.Keys(by), func(x, y backend.Key) int { // what says more comes first, and takes its sandboxes
 		return cmp.Or(cmp.Compare(ranks[x]*len(by[y]), ranks[y]*len(by[x])), x.Compare(y))
 	})
 	var out []alerts.Found

@@ -9,6 +9,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 // sites sorts everything that speaks about evictions by source and provider.
@@ -132,7 +133,7 @@ func (s *site) take(from *site) {
 }
 
 func sorted(sites map[siteID]*site) []siteID {
-	return slices.SortedFunc(maps.Keys(sites), compareSites)
+	return stable.Sorted(maps.Keys(sites), compareSites)
 }
 
 func compareSites(a, b siteID) int {

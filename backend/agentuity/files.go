@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // filesSeen is how many entries the directory of a sandbox had when it was listed.
@@ -98,7 +99,7 @@ func (s *Source) fileMarks() []backend.Bookmark {
 	if s.recalled { // the lists were read
 		maps.DeleteFunc(s.filesOf, func(id backend.ID, _ filesSeen) bool { return s.boxes[id] == nil })
 	}
-	keys := slices.SortedFunc(maps.Keys(s.filesOf), func(a, b backend.ID) int { return cmp.Or(s.filesOf[b].at.Compare(s.filesOf[a].at), a.Compare(b)) })
+	keys := stable.Sorted(maps.Keys(s.filesOf), func(a, b backend.ID) int { return cmp.Or(s.filesOf[b].at.Compare(s.filesOf[a].at), a.Compare(b)) })
 	out := make([]backend.Bookmark, 0, min(len(keys), maxFiles))
 	for _, id := range keys[:min(len(keys), maxFiles)] {
 		f := s.filesOf[id]

@@ -3,7 +3,6 @@ package agentuity
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +94,7 @@ func (s *Source) bookmarks(now time.Time) []backend.Bookmark {
 // readMarks are the newest marks of when sandboxes were read.
 func (s *Source) readMarks(now time.Time) []backend.Bookmark {
 	maps.DeleteFunc(s.readOf, func(_ backend.ID, at time.Time) bool { return now.Sub(at) > unusedFor })
-	keys := slices.SortedFunc(maps.Keys(s.readOf), func(a, b backend.ID) int { return cmp.Or(s.readOf[b].Compare(s.readOf[a]), a.Compare(b)) })
+	keys := stable.Sorted(maps.Keys(s.readOf), func(a, b backend.ID) int { return cmp.Or(s.readOf[b].Compare(s.readOf[a]), a.Compare(b)) })
 	out := make([]backend.Bookmark, 0, min(len(keys), maxRead))
 	for _, key := range keys[:min(len(keys), maxRead)] {
 		out = append(out, backend.Bookmark{File: markRead + key.Raw(), Sizes: []backend.SizeAt{{At: s.readOf[key]}}})
@@ -111,7 +110,7 @@ const (
 )
 
 func (s *Source) joinMarks() []backend.Bookmark {
-	all := slices.SortedFunc(maps.Values(s.saidOf), func(a, b saidJoin) int { return cmp.Or(b.at.Compare(a.at), a.session.Compare(b.session)) })
+	all := stable.Sorted(maps.Values(s.saidOf), func(a, b saidJoin) int { return cmp.Or(b.at.Compare(a.at), a.session.Compare(b.session)) })
 	out := make([]backend.Bookmark, 0, min(len(all), maxJoins))
 	for _, x := range all[:min(len(all), maxJoins)] {
 		out = append(out, backend.Bookmark{File: markSaid + x.session.Raw() + " " + x.sandbox.Raw() + " " + strings.Join([]string{x.source, x.where.String(), x.line.String()}, "\t"), Sizes: []backend.SizeAt{{At: x.told}, {At: x.at}}})

@@ -2,10 +2,10 @@ package agentuity
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // leftHub ends the sessions that the Hub lists no more: those of this process, and those that alert or had no driver in a
@@ -33,7 +33,7 @@ func (p *poll) leftHub(named map[backend.ID]bool, onePage bool) {
 			boxes[key], _ = backend.NewID(box)
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(left), backend.ID.Compare) {
+	for _, key := range stable.Sorted(maps.Keys(left), backend.ID.Compare) {
 		told, missed := h.missed[key]
 		if left[key] = told || onePage || missed; told || !left[key] {
 			continue

@@ -4,9 +4,9 @@ import (
 	"context"
 	"maps"
 	"net/url"
-	"slices"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // Reread has the next poll read a sandbox by its own route. The list that names one which sleeps comes once a minute.
@@ -22,7 +22,7 @@ func (s *Source) Reread(k backend.Key) {
 // readAgain reads the sandboxes that an action is about to change. What the budget has no room for is read in the next poll.
 func (p *poll) readAgain() {
 	p.s.mu.Lock()
-	keys := slices.SortedFunc(maps.Keys(p.s.reread), backend.ID.Compare)
+	keys := stable.Sorted(maps.Keys(p.s.reread), backend.ID.Compare)
 	p.s.mu.Unlock()
 	var jobs []job
 	for _, key := range keys {

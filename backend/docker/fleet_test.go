@@ -85,12 +85,12 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 	if subjects < 1900 || len(r.Sandboxes) < 2000 {
 		t.Fatalf("the demo has %d containers, %d of them to be looked at", len(r.Sandboxes), subjects)
 	}
-	slowest := s.check.roots.State() // the rate falls where this machine is so busy that looks end late
+	failed := map[string]bool{} // looks that the engine did not answer, as on a machine that stalls: the next comes later
 	for range 10 * 12 {
 		clock.Add(5 * time.Second)
 		mustPoll(t, s)
-		if now := s.check.roots.State(); now.Current < slowest.Current {
-			slowest = now
+		for id, e := range s.entries {
+			failed[id] = failed[id] || e.rootFails > 0
 		}
 		eventually(t, "the looks of this poll have ended", func() bool { // however busy this machine is
 			s.mu.Lock()
@@ -100,9 +100,7 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 	}
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
-	steps, last, late := map[time.Time]int{}, map[string]time.Time{}, map[string]bool{}
-	// 2,000 of them at 20 a second: once in 100 seconds. On a busy machine a look may fail, or wait for an inspection: the next comes later.
-	most := time.Duration(float64(110*time.Second) * slowest.Configured / slowest.Current)
+	steps, last := map[time.Time]int{}, map[string]time.Time{}
 	tops, shortest, longest := 0, time.Hour, time.Duration(0)
 	for _, c := range seen.calls {
 		part := strings.Split(c.url.Path, "/")
@@ -114,11 +112,8 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 		case c.method == http.MethodHead && strings.HasSuffix(c.url.Path, "/archive") && c.url.Query().Get("path") == "/workspace":
 			steps[c.at]++
 			id := part[len(part)-2]
-			if at, again := last[id]; again {
+			if at, again := last[id]; again && !failed[id] {
 				shortest, longest = min(shortest, c.at.Sub(at)), max(longest, c.at.Sub(at))
-				if c.at.Sub(at) > most {
-					late[id] = true
-				}
 			}
 			last[id] = c.at
 		}
@@ -128,13 +123,17 @@ func TestAFleetOf2000IsCheckedWithinTheBudget(t *testing.T) {
 			t.Errorf("%d looks within 5s, %v after the start", n, at.Sub(began))
 		}
 	}
-	if shortest < 10*time.Second || len(late) > subjects/100 || len(last) < subjects-50 || tops > (10+5)*60/5 {
-		t.Errorf("%d of %d are looked at, with gaps from %v to %v, %d longer than %v; %d looks at processes", len(last), subjects, shortest, longest, len(late), most, tops)
+	unanswered := 0
+	for _, is := range failed {
+		if is {
+			unanswered++
+		}
 	}
-	if slowest.Current < slowest.Configured {
-		t.Logf("the rate fell to %v a second: %s", slowest.Current, slowest.Why)
+	// 2,000 of them at 20 a second: once in 100 seconds.
+	if unanswered > 50 || shortest < 10*time.Second || longest > 110*time.Second || len(last) < subjects-50 || tops > (10+5)*60/5 {
+		t.Errorf("%d of %d are looked at, %d once without an answer, the others with gaps from %v to %v; %d looks at processes", len(last), subjects, unanswered, shortest, longest, tops)
 	}
-	t.Logf("%d containers to look at: %d looked at, gaps from %v to %v, %d longer than %v, %d looks at processes, %d requests", subjects, len(last), shortest, longest, len(late), most, tops, len(seen.calls))
+	t.Logf("%d containers to look at: %d looked at, gaps from %v to %v, %d looks at processes, %d requests", subjects, len(last), shortest, longest, tops, len(seen.calls))
 }
 
 // fleetWorkspaces is the size of a demo that has 2,000 containers.

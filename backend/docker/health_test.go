@@ -2,6 +2,7 @@ package docker
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -126,20 +127,20 @@ func TestTheHealthOfAnUnhealthyContainerIsReadAgain(t *testing.T) {
 	f := newFake(t)
 	f.add(&fakeContainer{id: "sick", name: "sick", status: "Up 1 hour (unhealthy)", stateJSON: state(8, "2026-11-21T10:00:00Z")})
 	s, clock := f.source(nil)
+	stands := clock.Now().UTC().Format(http.TimeFormat)
+	f.override = func(w http.ResponseWriter, _ *http.Request) bool { w.Header().Set("Date", stands); return false }
 	_, first, _ := find(t, mustPoll(t, s), "sick").Failing()
 	f.add(&fakeContainer{id: "sick", name: "sick", status: "Up 1 hour (unhealthy)", stateJSON: state(9, "2026-11-21T10:02:00Z")})
 	clock.Add(2 * time.Minute)
 	b := find(t, mustPoll(t, s), "sick")
 	c, _ := b.HealthChecks.Get()
-	// The engine's clock stands meanwhile, and times are corrected by that. It tells whole seconds.
-	far := func(at, want time.Time) bool { return at.Sub(want).Abs() > 2*time.Second }
-	if _, late, _ := b.Failing(); c.Failed != 9 || far(late, first.Add(2*time.Minute)) {
+	if _, late, _ := b.Failing(); c.Failed != 9 || !late.Equal(first.Add(2*time.Minute)) { // the engine's clock stands meanwhile, and times are corrected by that
 		t.Errorf("after 9 failures it shows %d, failing by %v, which was %v", c.Failed, late, first)
 	}
 	f.add(&fakeContainer{id: "sick", name: "sick", status: "Up 1 hour (unhealthy)", stateJSON: state(3, "2026-11-21T10:04:00Z")})
 	clock.Add(2 * time.Minute)
 	b = find(t, mustPoll(t, s), "sick")
-	if _, late, _ := b.Failing(); far(late, first.Add(8*time.Minute)) {
+	if _, late, _ := b.Failing(); !late.Equal(first.Add(8 * time.Minute)) {
 		t.Errorf("it passed and failed again: failing by %v, before that %v", late, first)
 	}
 }

@@ -164,7 +164,7 @@ func (s *store) release(now time.Time) {
 	if len(s.held) == 0 {
 		return
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(s.held), backend.Key.Compare) {
+	for _, k := range stable.Sorted(maps.Keys(s.held), backend.Key.Compare) {
 		h, held := s.held[k]
 		if !held {
 			continue // it ended with what it was part of

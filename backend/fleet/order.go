@@ -3,9 +3,9 @@ package fleet
 import (
 	"cmp"
 	"encoding/binary"
-	"slices"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // place is a row of a reading, with what decides most comparisons of its key beside it: a sort that follows two pointers
@@ -34,7 +34,7 @@ func orderOfKeys(keys []backend.Key) []place {
 			places[i].prefix = binary.BigEndian.Uint64(b[:])
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int {
+	stable.Sort(places, func(a, b place) int {
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}

@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -120,7 +119,7 @@ func (v *versionTracker) update(k backend.Key, before, after backend.Entity, now
 // events are the markers since the last call.
 func (v *versionTracker) events(now time.Time) []backend.Event {
 	var out []backend.Event
-	for _, key := range slices.SortedFunc(maps.Keys(v.fleets), func(a, b versionedKind) int {
+	for _, key := range stable.Sorted(maps.Keys(v.fleets), func(a, b versionedKind) int {
 		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(string(a.kind), string(b.kind)))
 	}) {
 		out = append(out, v.fleets[key].events(key, now)...)

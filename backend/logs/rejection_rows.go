@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 // rejectionRows remembers the rejected commands of the last hour by session, workspace, first word and metacharacter, each
@@ -180,7 +180,7 @@ func (x *rejectionRows) forget(now time.Time) {
 
 // list tells all rows. One that did not change is told by the same pointer as before.
 func (x *rejectionRows) list(clean *backend.Cleaner) []*backend.Rejection {
-	names := slices.SortedFunc(maps.Keys(x.rows), func(a, b rejectionName) int {
+	names := stable.Sorted(maps.Keys(x.rows), func(a, b rejectionName) int {
 		return cmp.Or(strings.Compare(a.session, b.session), strings.Compare(a.workspace, b.workspace), strings.Compare(a.word, b.word), strings.Compare(a.metachar, b.metachar))
 	})
 	var out []*backend.Rejection

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/stable"
 )
 
 const maxProblems = 20 // of one poll; the rest is counted
@@ -100,7 +101,7 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 
 // publish turns what the places hold into the reading. Of two refs with one key the one in the newer file is kept.
 func (p *poll) publish(places []*refFile) {
-	newest := slices.SortedStableFunc(slices.Values(places), func(a, b *refFile) int {
+	newest := stable.Sorted(slices.Values(places), func(a, b *refFile) int {
 		return cmp.Or(b.state.modified.Compare(a.state.modified), cmp.Compare(a.path, b.path))
 	})
 	from := map[backend.Key]*refFile{}
@@ -124,7 +125,7 @@ func (p *poll) publish(places []*refFile) {
 		}
 	}
 	for _, f := range newest {
-		for _, k := range slices.SortedFunc(maps.Keys(f.lost), backend.Key.Compare) {
+		for _, k := range stable.Sorted(maps.Keys(f.lost), backend.Key.Compare) {
 			if from[k] == nil {
 				p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: k, Why: f.why})
 			}

@@ -93,9 +93,6 @@ func (s *Sweep) Observe(status int, latency, retryAfter time.Duration) {
 	s.budget.Observe(status, latency, retryAfter)
 }
 
-// State is what the rate allows now.
-func (s *Sweep) State() BudgetState { return s.budget.State() }
-
 // Due takes the subjects to check now, the most urgent first, and counts them as checked. It forgets those that are not
 // among all.
 func (s *Sweep) Due(now time.Time, all []SweepSubject) []backend.ID {

@@ -2,6 +2,11 @@
 // row, which made the binary larger by more than a megabyte.
 package stable
 
+import (
+	"iter"
+	"slices"
+)
+
 // Sort puts list in ascending order as compare has it, which returns below 0, 0 or above 0 as a comes before, with or
 // after b. Rows that compare alike keep their order. It calls compare about n log n times and, unless the list is in order
 // already, needs memory for a second list.
@@ -15,6 +20,13 @@ func Sort[L ~[]E, E any](list L, compare func(a, b E) int) {
 		sorted[to] = list[from]
 	}
 	copy(list, sorted)
+}
+
+// Sorted collects what a sequence gives, in ascending order as Sort has it.
+func Sorted[E any](seq iter.Seq[E], compare func(a, b E) int) []E {
+	list := slices.Collect(seq)
+	Sort(list, compare)
+	return list
 }
 
 // Order returns the places of n rows in ascending order, those that compare alike in the order in which they are; nil when

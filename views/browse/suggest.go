@@ -3,9 +3,9 @@ package browse
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strings"
 
+	"sandglass/internal/stable"
 	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/subjects"
@@ -82,7 +82,7 @@ func (l *List[R]) values(column int) []string {
 			count[v]++
 		}
 	}
-	return slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+	return stable.Sorted(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(count[b]-count[a], strings.Compare(a, b))
 	})
 }

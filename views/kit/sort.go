@@ -3,6 +3,8 @@ package kit
 import (
 	"encoding/binary"
 	"slices"
+
+	"sandglass/internal/stable"
 )
 
 // sortAll ranks all rows and sorts them with a radix sort, starting from the natural order, so that rows of equal rank are
@@ -29,7 +31,7 @@ func (t *Table[K, R]) sortAll() {
 			to++
 		}
 		if equals := out[from:to]; !slices.IsSortedFunc(equals, t.compare) {
-			slices.SortFunc(equals, t.compare)
+			stable.Sort(equals, t.compare)
 		}
 		from = to
 	}
