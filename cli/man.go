@@ -1,15 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 )
 
@@ -25,7 +23,7 @@ one with: man DIR/sandglass-why.1`,
 			if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
 				return usage("man needs a directory that exists; %s does not", args[0])
 			}
-			if err := p.writeManPages(c.Root(), args[0], map[*pflag.Flag]bool{}); err != nil {
+			if err := p.writeManPages(c.Root(), args[0]); err != nil {
 				return failed("the manual pages were not written", err)
 			}
 			return unwrittenIf(p.write(fmt.Sprintf("wrote the manual pages into %s; read one with: man %s\n", p.clean(args[0]), p.clean(filepath.Join(args[0], "sandglass.1")))))
@@ -33,53 +31,94 @@ one with: man DIR/sandglass-why.1`,
 	}
 }
 
-// writeManPages writes the page of a command and of those below it. The text of the help is set as it is: Markdown would take
-// <name> for a tag and join lines.
-func (p *Program) writeManPages(c *cobra.Command, dir string, shown map[*pflag.Flag]bool) error {
+// writeManPages writes the page of a command and of those below it.
+func (p *Program) writeManPages(c *cobra.Command, dir string) error {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
-			if err := p.writeManPages(sub, dir, shown); err != nil {
+			if err := p.writeManPages(sub, dir); err != nil {
 				return err
 			}
 		}
 	}
-	now, long := p.Now(), c.Long
+	return os.WriteFile(filepath.Join(dir, manName(c)+".1"), []byte(manPage(c, p.Version, p.Now())), 0o644)
+}
+
+func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// manPage is a page in the macros of man(7): what the help of c says, in the order that readers of manuals know.
+func manPage(c *cobra.Command, version string, now time.Time) string {
+	c.InitDefaultHelpFlag()
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %q \"1\" %q %q \"Sandglass\"\n.nr HY 0\n.nh\n.ad l\n", strings.ToUpper(manName(c)), now.Format("Jan 2006"), "Sandglass "+version)
+	fmt.Fprintf(&b, ".SH NAME\n%s\n", roff(manName(c)+" - "+c.Short))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n\\fB%s\\fP\n", roff(c.UseLine()))
+	long := c.Long
 	if long == "" {
 		long = c.Short
 	}
-	c.InitDefaultHelpFlag()
-	c.DisableAutoGenTag, c.Long = true, "```\n"+long+"\n```"
-	for _, flags := range []*pflag.FlagSet{c.NonInheritedFlags(), c.InheritedFlags()} {
-		flags.VisitAll(func(f *pflag.Flag) {
-			if !shown[f] { // several commands share some
-				forMan(f)
-			}
-			shown[f] = true
-		})
+	fmt.Fprintf(&b, ".SH DESCRIPTION\n.EX\n%s\n.EE\n", roff(long))
+	manFlags(&b, "OPTIONS", c.NonInheritedFlags())
+	manFlags(&b, "OPTIONS INHERITED FROM PARENT COMMANDS", c.InheritedFlags())
+	if c.Example != "" {
+		fmt.Fprintf(&b, ".SH EXAMPLE\n.EX\n%s\n.EE\n", roff(c.Example))
 	}
-	var page bytes.Buffer
-	err := doc.GenMan(c, &doc.GenManHeader{Section: "1", Source: "Sandglass " + p.Version, Manual: "Sandglass", Date: &now}, &page)
-	if err != nil {
-		return err
+	if see := manSeeAlso(c); len(see) > 0 {
+		fmt.Fprintf(&b, ".SH SEE ALSO\n%s\n", strings.Join(see, ", "))
 	}
-	name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1"
-	return os.WriteFile(filepath.Join(dir, name), manValue.ReplaceAllFunc(page.Bytes(), unquoted), 0o644)
+	return b.String()
 }
 
-// manValue is what follows a flag's name in a page: the name of its value, which can be in quotes, or nothing.
-var manValue = regexp.MustCompile(`(?m)^.*\\fB--[a-z-]+\\fP=.*$`)
-
-func unquoted(line []byte) []byte {
-	return bytes.TrimSuffix(bytes.ReplaceAll(line, []byte(`"`), nil), []byte("="))
+// manFlags shows flags as the help does: with the name of the value, and the default behind the text.
+func manFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
+	if !flags.HasAvailableFlags() {
+		return
+	}
+	fmt.Fprintf(b, ".SH %s\n", title)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Deprecated != "" {
+			return
+		}
+		name, usage := pflag.UnquoteUsage(f)
+		switch value := f.DefValue; {
+		case f.NoOptDefVal != "" || value == "" || value == "0" || value == "[]" || value == "false" || strings.HasSuffix(usage, ")"):
+		default:
+			usage += " (default " + value + ")"
+		}
+		b.WriteString(".TP\n")
+		if f.Shorthand != "" {
+			fmt.Fprintf(b, "\\fB\\-%s\\fP, ", f.Shorthand)
+		}
+		fmt.Fprintf(b, "\\fB%s\\fP", roff("--"+f.Name))
+		if name != "" {
+			b.WriteString("=" + roff(name))
+		}
+		fmt.Fprintf(b, "\n%s\n", roff(usage))
+	})
 }
 
-// forMan shows a flag in a page as the help does: with the name of its value, and its default behind its text.
-func forMan(f *pflag.Flag) {
-	name, usage := pflag.UnquoteUsage(f)
-	switch value := f.DefValue; {
-	case f.NoOptDefVal != "" || value == "" || value == "0" || value == "[]" || value == "false" || strings.HasSuffix(usage, ")"):
-	default:
-		usage += " (default " + value + ")"
+func manSeeAlso(c *cobra.Command) []string {
+	var out []string
+	add := func(o *cobra.Command) { out = append(out, `\fB`+roff(manName(o))+`\fP(1)`) }
+	if c.HasParent() {
+		add(c.Parent())
 	}
-	f.Usage, f.DefValue, f.NoOptDefVal = strings.NewReplacer("<", "\\<", ">", "\\>").Replace(usage), name, ""
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
+			add(sub)
+		}
+	}
+	return out
+}
+
+// roff is text that a manual shows as it is: backslashes and hyphens are no marks, and a dot or an apostrophe that begins a line
+// is no request.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
 }
