@@ -198,8 +198,11 @@ type UncertainError struct{ Err error }
 
 // Error says why the outcome is unknown.
 func (e *UncertainError) Error() string {
-	return "sent, but its result is not known: " + e.Err.Error()
+	return notKnown + ": " + e.Err.Error()
 }
+
+// notKnown begins what is said of such an effect.
+const notKnown = "sent, but its result is not known"
 
 // Unwrap returns the cause.
 func (e *UncertainError) Unwrap() error { return e.Err }

@@ -149,9 +149,9 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 		}
 	}
 	var changed *ChangedError
-	var uncertain *UncertainError
 	var untried *UntriedError
-	unsure := errors.As(err, &uncertain)
+	doubt := asUncertain(err)
+	unsure := doubt != nil
 	if r.ability.Spec.Makes && !unsure && done.Left.IsEmpty() {
 		r.forget()
 	}
@@ -168,6 +168,7 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 		r.outcome(i, ResultSkipped, backend.Clean(err.Error(), backend.MaxTextRunes), done)
 		return ResultSkipped
 	case unsure:
+		r.uncertainAbout(i, doubt)
 		r.outcome(i, ResultUnknown, backend.Clean(err.Error(), backend.MaxTextRunes), done)
 		return ResultUnknown
 	}

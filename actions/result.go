@@ -42,7 +42,7 @@ func Gone(t Target, issued time.Time, s *fleet.State) Verdict {
 }
 
 // SandboxEnded waits until a reading shows that a sandbox ended or is listed no more.
-type SandboxEnded struct{}
+type SandboxEnded struct{ StillListed }
 
 // Verify judges by later readings.
 func (SandboxEnded) Verify(t Target, issued time.Time, s *fleet.State) Verdict {

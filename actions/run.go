@@ -49,12 +49,13 @@ type Run struct {
 	shownAt int
 
 	// What follows belongs to the run's own goroutine, which alone changes p.
-	changes  int             // targets that were not what the plan saw
-	unread   int             // targets in a row that could not be read again
-	known    map[string]bool // alerts that fire since before the run
-	acted    bool            // an effect was begun
-	inside   bool            // an effect never came back
-	intended bool            // the journal has the intent
+	changes  int               // targets that were not what the plan saw
+	unread   int               // targets in a row that could not be read again
+	known    map[string]bool   // alerts that fire since before the run
+	acted    bool              // an effect was begun
+	inside   bool              // an effect never came back
+	intended bool              // the journal has the intent
+	stands   map[int]*standing // of the lines whose result is not known
 }
 
 func newRun(c *Control, p *Plan, a Ability) *Run {

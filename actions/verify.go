@@ -17,10 +17,13 @@ func (r *Run) settle(wave int) {
 	defer stop()
 	r.set(func(p *Progress) {
 		p.Phase = PhaseVerifying
-		p.Why = backend.Text("waiting for readings that show the result")
+		p.Why = r.waitsFor(last)
 	})
 	began := r.now()
 	looks := looksAfter()
+	if last {
+		looks = append(looks, verifyFor-lastLook)
+	}
 	drain(r.next)
 	for {
 		r.judge()
@@ -37,7 +40,7 @@ func (r *Run) settle(wave int) {
 		}
 		wait := time.Second
 		if len(looks) > 0 {
-			wait = looks[0] - since
+			wait = min(wait, looks[0]-since)
 		}
 		switch {
 		case last && since >= verifyFor:
@@ -101,6 +104,9 @@ func (r *Run) judge() {
 			continue
 		}
 		v := r.verdict(l, state)
+		if v.Result == ResultAccepted && l.Result == ResultUnknown {
+			r.observe(i, state)
+		}
 		if v.Result == ResultAccepted && (l.Result == ResultUnknown || v.Why == l.Text || v.Why.IsEmpty()) {
 			continue // no news; an unknown outcome stays unknown until a reading decides it
 		}
@@ -167,9 +173,11 @@ func (r *Run) unknownOutcome(wave int) backend.Safe {
 	return backend.Safe{}
 }
 
-// giveUp ends the wait after the last wave: accepted lines become unverified; unknown ones stay unknown.
+// giveUp ends the wait after the last wave: accepted lines become unverified; unknown ones stay unknown, but for those that every
+// reading showed as they were.
 func (r *Run) giveUp() {
 	for i := range r.p.Lines {
+		r.concludeStanding(i)
 		if l := &r.p.Lines[i]; l.Result == ResultAccepted {
 			why := backend.Textf("accepted, but not shown by a reading within %s", backend.Age(verifyFor))
 			if !l.Text.IsEmpty() {

@@ -159,6 +159,14 @@ func (c *client) destroy(ctx context.Context, t actions.Target, _ *reply) (actio
 // statusVerifier verifies a verb after which a sandbox is in a state. One that is no more listed was destroyed.
 type statusVerifier struct{ class backend.SandboxClass }
 
+// Stands judges a destroy whose result is not known.
+func (v statusVerifier) Stands(t actions.Target, issued time.Time, s *fleet.State) (time.Time, backend.Safe) {
+	if v.class != backend.SandboxExited {
+		return time.Time{}, backend.Safe{}
+	}
+	return actions.StillListed{}.Stands(t, issued, s)
+}
+
 // Verify judges by later readings.
 func (v statusVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
 	b := s.Sandbox(t.Key)

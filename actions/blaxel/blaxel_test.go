@@ -398,8 +398,12 @@ func TestADestroyIsOneRequest(t *testing.T) {
 			fmt.Fprintf(out, `{"code":%d,"error":"x"}`, status)
 			return true
 		}
-		if _, err := w.carryOut(actions.Destroy, c); !check(err) || w.asks("DELETE") != before+1 {
+		done, err := w.carryOut(actions.Destroy, c)
+		if !check(err) || w.asks("DELETE") != before+1 {
 			t.Errorf("%d: %v, %d requests", status, err, w.asks("DELETE")-before)
+		}
+		if len(done.Steps) != 1 || !strings.Contains(done.Steps[0].Said.String(), fmt.Sprintf("answered %d", status)) || done.Steps[0].Result == actions.StepOK {
+			t.Errorf("%d: the answer is no step: %+v", status, done.Steps)
 		}
 	}
 	w.answer = nil

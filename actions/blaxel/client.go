@@ -230,7 +230,7 @@ func (c *client) refused(r *sandbox.Refusal) error { return refusedAs(r, c.said(
 
 // refusedByPlatform is the error of an order that the control plane did not accept, which tells nothing of the sandbox.
 func (c *client) refusedByPlatform(r *sandbox.Refusal) error {
-	return refusedAs(r, c.clean(r.Text(), 300).String())
+	return refusedAs(r, "the platform "+c.clean(r.Text(), 300).String())
 }
 
 // refusedAs is an error in words. After some answers nobody knows whether the order was carried out.

@@ -15,16 +15,33 @@ import (
 
 // destroy deletes the sandbox by one request. Later readings of the inventory show the result.
 func (c *client) destroy(ctx context.Context, _ actions.Target) (actions.Done, error) {
+	request := actions.Step{Name: backend.Text("delete request"), Result: actions.StepStarting, Said: backend.Text("sent once, whatever the answer is")}
+	c.told(request)
 	a, err := c.control(ctx, http.MethodDelete, c.path)
+	request.Took = a.took
 	switch {
 	case err != nil:
-		return actions.Done{}, lost(err)
+		err = lost(err)
 	case a.refusal != nil && a.refusal.Gone():
-		return actions.Done{}, c.notThere(ctx)
+		err = c.notThere(ctx)
 	case a.refusal != nil:
-		return actions.Done{}, c.refusedByPlatform(a.refusal)
+		err = c.refusedByPlatform(a.refusal)
 	}
-	return actions.Done{Text: backend.Text("the platform accepted it")}, nil
+	switch {
+	case err == nil:
+		request.Result, request.Said = actions.StepOK, backend.Text("the platform accepted it")
+	case uncertain(err):
+		request.Result, request.Said = actions.StepUnknown, c.clean(errors.Unwrap(err).Error(), 300)
+	case a.refusal != nil:
+		request.Result, request.Said = actions.StepFailed, c.clean(a.refusal.Text(), 300)
+	default:
+		request.Result, request.Said = actions.StepNotTried, c.clean(err.Error(), 300)
+	}
+	c.told(request)
+	if err != nil {
+		return actions.Done{Steps: []actions.Step{request}}, err
+	}
+	return actions.Done{Text: request.Said, Steps: []actions.Step{request}}, nil
 }
 
 // notThere reads the record of a sandbox whose deletion was answered with 404: only where that has gone too was it gone before.
@@ -63,7 +80,7 @@ func (c *client) revoke(ctx context.Context, t actions.Target) (actions.Done, er
 		case !c.factory.now().After(end) && sleep(ctx, c.factory.ends/16):
 			continue
 		case whole && err != nil:
-			return actions.Done{}, fmt.Errorf("the platform still lists the token, which opens the preview: %s", err.Error())
+			return actions.Done{}, fmt.Errorf("not removed: %w, and it still lists the token, which opens the preview: plan it again", errors.Unwrap(err))
 		case whole:
 			return actions.Done{}, errors.New("the platform accepted it and still lists the token, which opens the preview: try again, or remove the preview")
 		}

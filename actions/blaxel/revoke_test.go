@@ -14,7 +14,7 @@ import (
 
 // TestATokenThatIsStillListedIsNotRevoked, whatever the platform answered.
 func TestATokenThatIsStillListedIsNotRevoked(t *testing.T) {
-	for status, says := range map[int]string{http.StatusOK: "accepted it and still lists the token", http.StatusInternalServerError: "still lists the token, which opens the preview: "} {
+	for status, says := range map[int]string{http.StatusOK: "accepted it and still lists the token", http.StatusInternalServerError: "and it still lists the token, which opens the preview: plan it again"} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			w := newWorld(t)
 			w.box.Previews = []*demo.Preview{{Name: "port-3000", Port: 3000, Tokens: map[string]time.Time{"token-1": time.Now().Add(time.Hour)}}}

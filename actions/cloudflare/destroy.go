@@ -25,6 +25,11 @@ func (c *client) destroy(ctx context.Context, _ actions.Target, id string) (acti
 	case err != nil:
 		return actions.Done{}, lost(err)
 	case a.problem != nil && a.status >= 500 && a.status != 503:
+		if c.factory.ops.Prefix != "" {
+			if done := c.ended(ctx, actions.Done{}, id, was); done.Proved {
+				return done, nil
+			}
+		}
 		return actions.Done{}, &actions.UncertainError{Err: errors.New(c.said(a.problem))}
 	case a.problem != nil:
 		return actions.Done{}, errors.New(c.said(a.problem))

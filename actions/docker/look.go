@@ -261,7 +261,7 @@ func (v classVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State
 }
 
 // removalVerifier verifies a verb after which a container is no more.
-type removalVerifier struct{}
+type removalVerifier struct{ actions.StillListed }
 
 // Verify looks for a later reading that lists the container no longer.
 func (removalVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
