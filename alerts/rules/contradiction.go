@@ -54,6 +54,7 @@ type contradictionNote struct {
 	Seen      time.Time  `json:"seen,omitzero"`    // steady: when a workspace was first seen without its container
 	Odd       time.Time  `json:"odd,omitzero"`     // steady: since when the platform's events do not fit a resume that went well
 	Region    string     `json:"region,omitempty"` // of a cloud platform
+	Left      time.Time  `json:"left,omitzero"`    // steady: when nothing of a sandbox of a region failed any more
 	Down      string     `json:"down,omitempty"`   // how a container came to run no more, see downTexts
 	Onset     time.Time  `json:"onset,omitzero"`   // steady: when it did; of an incident: the onset of its first member
 	Last      time.Time  `json:"last,omitzero"`    // of an incident: the onset of its last member
@@ -135,10 +136,16 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		n.Failed = slices.Clone(old.Failed)
 	}
 	n.Session, n.Workspace = b.Session, b.Workspace
+	failed := len(n.Failed) > 0
 	n.take(b, protocolLines(env, b, observations(b)))
 	next := r.signals(env, b, &n)
 	if n.Region = b.Region.String(); onWorkers(b) {
 		n.Region = "" // where it is placed tells nothing of who serves it
+	}
+	if len(n.Failed) > 0 {
+		n.Left = time.Time{}
+	} else if failed && n.Region != "" {
+		n.Left = env.Now
 	}
 	if len(n.Failed) == 0 && n.Fault != faultDown {
 		n.Proved, n.Fault, n.Good = false, "", time.Time{}
@@ -163,7 +170,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {
 		v.Recheck = latestOf(v.Recheck, next)
-		if !n.Odd.IsZero() || !next.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() {
+		if !n.Odd.IsZero() || !next.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() || !n.Left.IsZero() {
 			v.Note = alerts.NoteOf(&n)
 		}
 	}

@@ -154,7 +154,11 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 	}
 	shows := backend.Textf("%s of %s show it, seen %s", plural(len(all), "sandbox"), backend.Clean(key.Source, 80), span)
 	own, most := ownCommands(all, known)
-	if !most {
+	well := r.othersWell(env, known, key, all)
+	switch {
+	case !well.IsEmpty():
+		shows = backend.Textf("%s; %s", shows, well)
+	case !most:
 		shows = backend.Textf("%s: one cause outside them is likely", shows)
 	}
 	return alerts.Verdict{Outcome: alerts.True, Source: key.Source, Runbook: "contradiction", Cause: cause, Fingerprint: subjectFingerprint(key),

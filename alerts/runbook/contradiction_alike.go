@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ func (s *subjectView) manyAtOnce() Check {
 	}
 	for _, a := range s.led {
 		if a.SubjectCount > 1 && a.Rule == "contradiction" { // of another rule they have no more in common than its name
-			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80))
+			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once%s", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80), s.othersWell())
 		}
 	}
 	same, undecided := s.alike(alerts.StateFiring, s.sameSign), len(s.alike(alerts.StatePending, s.sameSign))
@@ -33,9 +34,9 @@ func (s *subjectView) manyAtOnce() Check {
 	case n == 1:
 		return q.no(origin{same[0].Source, same[0].Confirmed}, "1 other sandbox shows the same: %s; two are not many", s.nameOf(same[0]))
 	case n == 2:
-		return q.yes(origin{same[0].Source, same[0].Confirmed}, "2 other sandboxes show the same: %s, %s", s.nameOf(same[0]), s.nameOf(same[1]))
+		return q.yes(origin{same[0].Source, same[0].Confirmed}, "2 other sandboxes show the same: %s, %s%s", s.nameOf(same[0]), s.nameOf(same[1]), s.othersWell())
 	default:
-		return q.yes(origin{same[0].Source, same[0].Confirmed}, "%d other sandboxes show the same", n)
+		return q.yes(origin{same[0].Source, same[0].Confirmed}, "%d other sandboxes show the same%s", n, s.othersWell())
 	}
 }
 
@@ -57,6 +58,51 @@ func (s *subjectView) alike(in alerts.AlertState, same func(*alerts.Alert) bool)
 		}
 	}
 	return found
+}
+
+// othersWell says how many others of the region or source were observed well the way in which the page's sandbox fails: then that is
+// not what it has in common with those that fail. Empty: none was.
+func (s *subjectView) othersWell() backend.Safe {
+	n, of := s.besides()
+	if n == 0 {
+		return backend.Safe{}
+	}
+	return backend.Textf("; %s not, observed the same way", backend.Counted(n, fmt.Sprintf("other of %s does", of), fmt.Sprintf("others of %s do", of)))
+}
+
+// besides counts them, and names the region or source.
+func (s *subjectView) besides() (n int, of backend.Safe) {
+	for _, b := range s.sandboxes {
+		o, _ := b.Proved()
+		failed := o.Failed()
+		if len(failed) == 0 {
+			continue
+		}
+		q := alerts.Beside{Source: b.Key.Source}
+		of = backend.Clean(b.Key.Source, 80)
+		if !b.OfWorker() && !b.Region.IsEmpty() {
+			q.Region, of = b.Region, backend.Textf("region %s", b.Region)
+		}
+		for i := range failed {
+			v := &failed[i]
+			q.Planes = append(q.Planes, v.Plane)
+			if from := v.First().Add(-alerts.BesideBefore); q.From.IsZero() || from.Before(q.From) {
+				q.From = from
+			}
+		}
+		return q.Well(s.State, func(k backend.Key) bool { return k == b.Key }), of
+	}
+	return 0, of
+}
+
+// ofOneRoot reports whether the page's sandbox lacks a directory of its own, while others of its source have theirs: it is repaired
+// by itself.
+func (s *subjectView) ofOneRoot() bool {
+	n, _ := s.besides()
+	return n > 0 && slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		return slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return alerts.OfOneRoot(v.Kind) })
+	})
 }
 
 // nameOf is the name of the only sandbox of an alert.
@@ -101,7 +147,7 @@ func (s *subjectView) together() int {
 
 // partOfMany reports whether the page is about a part of an incident that has a line of its own.
 func (s *subjectView) partOfMany() bool {
-	if s.Board == nil {
+	if s.Board == nil || s.ofOneRoot() {
 		return false
 	}
 	for _, a := range s.led {
