@@ -48,6 +48,9 @@ const (
 	ChangeConfig = "config" // Sandglass itself runs with another configuration
 )
 
+// ChangeProtocol is the name of a change of versions: a Worker and its containers do not understand each other.
+const ChangeProtocol = "control-protocol"
+
 // MayRestart reports whether an event is a change that may have reopened workspaces: a rollout, a process or a host
 // that started, a change that the site reported.
 func (e *Event) MayRestart() bool {

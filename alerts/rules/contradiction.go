@@ -308,11 +308,16 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 // decides says what would prove a failure that is only suspected. It advises no probe where none would tell or reach it.
 func (r *contradiction) decides(env *alerts.Env, b *backend.Sandbox, n *contradictionNote, worst *failedPlane) backend.Safe {
 	unreached := env.State.NoProbe(b)
+	misfit, misfits := env.State.Misfit(b)
 	switch {
 	case worst.Plane == signalAgent && plainRan(b, n.Agent.first()):
 		return backend.Text("fires with a second fact. A probe tells no more, for its command ran: see the log of the application")
 	case worst.Plane == signalAgent && !unreached.IsEmpty():
 		return backend.Textf("fires with a second fact. No probe gives one: %s", unreached)
+	case worst.Plane == signalAgent && misfits && !misfit.Rollout.IsEmpty():
+		return backend.Textf("fires with a second fact. A probe gives one once %s is over: until then their versions do not fit", misfit.Rollout)
+	case worst.Plane == signalAgent && misfits && misfit.Calm.IsEmpty():
+		return backend.Text("fires with a second fact. A probe gives one once its Worker and its container have versions that fit")
 	case worst.Plane == signalAgent && env.State.NoRoom(b, env.Display(env.Now)):
 		return backend.Text("fires with a second fact. A probe gives one once an instance is free: the newest was refused for want of one")
 	case worst.Plane == signalAgent:

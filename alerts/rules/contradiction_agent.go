@@ -421,21 +421,7 @@ func (n *contradictionNote) mismatched(v *backend.Verdict) {
 // protocolLines are the verdicts on a sandbox, that on its commands by its agent's log where newer lines tell of versions that do not
 // understand each other, or of a command that ran since such a line.
 func protocolLines(env *alerts.Env, b *backend.Sandbox, all []backend.Verdict) []backend.Verdict {
-	var bad, good backend.Report
-	for _, h := range env.State.Sources {
-		if !onWorkers(b) || len(h.Reports) == 0 || !h.ReportsOn(b.Key.Source) {
-			continue
-		}
-		for i := range h.Reports {
-			switch x := &h.Reports[i]; {
-			case !x.NamesBox(b):
-			case x.Kind == backend.ReportProtocol && x.At.After(bad.At):
-				bad = *x
-			case (x.Kind == backend.ReportCommandGood || x.Kind == backend.ReportCommandRan) && x.At.After(good.At):
-				good = *x
-			}
-		}
-	}
+	bad, good := env.State.VersionsSaid(b)
 	v := backend.Verdict{Plane: backend.PlaneExec, Passive: true, Outcome: backend.OutcomeUnknown, Kind: backend.FailProtocol, At: bad.At,
 		What: backend.Text("its agent's log names versions that do not understand each other")}
 	if good.At.After(bad.At) {

@@ -36,6 +36,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 			told[i].WouldTell = probe
 		}
 	}
+	told = s.versionsFit(told)
 	if s.allOver() {
 		told = append([]Check{s.workersDown()}, told...)
 	}
@@ -296,12 +297,6 @@ func (s *subjectView) unanswered() bool {
 	})
 }
 
-// mismatched reports whether the alert of the page tells of versions that do not understand each other.
-func (s *subjectView) mismatched() bool {
-	a := s.ledBy("contradiction")
-	return a != nil && strings.Contains(a.Cause.String(), "versions that do not understand each other")
-}
-
 // endWorkers concludes, and names what cures that: only the directory of commands can be made again.
 func (s *subjectView) endWorkers(d *Diagnosis) {
 	name := backend.Text("NAME")
@@ -336,6 +331,8 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		s.endOver(d)
 	case s.formerOnly(d):
 		s.endFormer(d, name)
+	case d.is("versions"), s.mismatched():
+		s.endMisfit(d, name)
 	case d.is("server-dir"):
 		d.conclude("The directory of its control server is gone. A repair does not help.")
 		d.dont("Don't repair it: making /workspace again changes nothing.")
@@ -412,11 +409,6 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.do("Find out which case it is: sandglass probe %s", name)
 		d.do("Read the log before the first such line. What removed, moved or linked its working directory?")
 		link()
-	case s.mismatched():
-		d.conclude("It and its Worker have versions of the SDK that do not fit.")
-		d.dont("Don't wait for it to pass: it lasts longer than a rollout.")
-		d.do("See the last rollout: sandglass get events. Finish it or undo it.")
-		d.do("Without one, deploy both with one version of the SDK. Then probe it: sandglass probe %s", name)
 	case s.unanswered():
 		d.conclude("No command in it ended. Its control server hangs, or its container does not start: nothing that was read tells which.")
 		d.dont("Don't destroy it yet: it may only start slowly.")

@@ -139,7 +139,7 @@ func (p *poll) rollout(was *app, now *application) {
 	case was.rollout != now.rollout && now.rollout != "":
 		p.change("rollout", backend.Textf("rollout %s of the application %s began%s: its containers are replaced", backend.Clean(now.rollout, 80), now.name, version))
 	case was.rollout != now.rollout:
-		p.change("rollout", backend.Textf("rollout %s of the application %s is over%s", backend.Clean(was.rollout, 80), now.name, version))
+		p.change("rollout-over", backend.Textf("rollout %s of the application %s is over%s", backend.Clean(was.rollout, 80), now.name, version))
 	case !version.IsEmpty():
 		p.change("rollout", backend.Textf("the application %s was changed%s", now.name, version))
 	case was.image != now.image && !was.image.IsEmpty() && !now.image.IsEmpty():

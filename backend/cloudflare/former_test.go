@@ -30,7 +30,7 @@ func TestALaterProcessSeesARollout(t *testing.T) {
 	if got := next("4", "ro-1"); got != "" {
 		t.Errorf("it goes on: %s", got)
 	}
-	if got := next("4", ""); !strings.HasPrefix(got, "change rollout: rollout ro-1 of the application agents is over") {
+	if got := next("4", ""); !strings.HasPrefix(got, "change rollout-over: rollout ro-1 of the application agents is over") {
 		t.Errorf("its end: %s", got)
 	}
 	w.src = w.source(nil)

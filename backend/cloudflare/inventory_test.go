@@ -176,7 +176,7 @@ func TestRolloutsAreChanges(t *testing.T) {
 		t.Errorf("begin: %s", got)
 	}
 	w.set("/containers/applications", apps(scheduledApp("4", "", 2, 10), objectApp))
-	if got := texts(w.poll()); got != "change rollout: rollout ro-1 of the application agents is over" {
+	if got := texts(w.poll()); got != "change rollout-over: rollout ro-1 of the application agents is over" {
 		t.Errorf("end: %s", got)
 	}
 	w.set("/containers/applications", apps(objectApp))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -25,6 +24,8 @@ type observations struct {
 	known map[backend.Key]*observed
 	// changed are the verdicts of this step that say otherwise than the one before them, with the sandbox's name.
 	changed []verdictChange
+	// misfits are those by which probes of this step first met versions that do not understand each other.
+	misfits []verdictChange
 }
 
 // observed is what is known of one sandbox. In and out are the newest reading of it and what was made of that: an adapter
@@ -61,7 +62,11 @@ func (o *observations) add(k backend.Key, name backend.Safe, vs []backend.Verdic
 		x = &observed{}
 		o.known[k] = x
 	}
+	was, _ := backend.Observation{Verdicts: x.verdicts}.Of(backend.PlaneExec)
 	x.verdicts, x.out = backend.MergeVerdicts(x.verdicts, vs), nil
+	if v, _ := (backend.Observation{Verdicts: x.verdicts}).Of(backend.PlaneExec); v.Kind == backend.FailProtocol && was.Kind != v.Kind && !kept {
+		o.misfits = append(o.misfits, verdictChange{k, name, v})
+	}
 	destroyed := backend.Observation{Verdicts: x.verdicts}.Destroyed()
 	x.told = slices.DeleteFunc(x.told, func(v backend.Verdict) bool { return !v.At.After(destroyed) })
 	for _, v := range x.verdicts {
@@ -189,10 +194,8 @@ func (s *store) prove(p *backend.Proof, o *observations) {
 
 // events tells the verdicts of this step that changed: one by one when they are few of a source, else together.
 func (o *observations) events() []backend.Event {
-	var out []backend.Event
-	stable.Sort(o.changed, func(a, b verdictChange) int {
-		return cmp.Or(strings.Compare(a.key.Source, b.key.Source), a.key.Compare(b.key))
-	})
+	out := o.misfitEvents()
+	stable.Sort(o.changed, bySource)
 	for len(o.changed) > 0 {
 		source := o.changed[0].key.Source
 		n := slices.IndexFunc(o.changed, func(c verdictChange) bool { return c.key.Source != source })

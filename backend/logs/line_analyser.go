@@ -264,7 +264,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	if p1.class == ClassNotStarted && !a.notStarted(&r, data, at) {
 		return
 	}
-	if p1.change == changeProtocol {
+	if p1.change == backend.ChangeProtocol {
 		a.mismatched(string(r.session), at)
 	}
 	if p1.event {

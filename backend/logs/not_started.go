@@ -30,14 +30,11 @@ func notStartedLines() []pattern {
 	}}
 }
 
-// changeProtocol is the change that such a line tells.
-const changeProtocol = "control-protocol"
-
 // protocolLines are what the sandbox SDK writes while a Worker and its containers have versions that do not understand each other:
 // it ends with a rollout, of which the line tells nothing, and is no fault of a sandbox.
 func protocolLines() []pattern {
 	return []pattern{{
-		name: "sandbox-protocol", contains: "CONTROL_PROTOCOL_INCOMPATIBLE", class: ClassNote, tier: tierError, level: levelWarn, change: changeProtocol,
+		name: "sandbox-protocol", contains: "CONTROL_PROTOCOL_INCOMPATIBLE", class: ClassNote, tier: tierError, level: levelWarn, change: backend.ChangeProtocol,
 		meaning: "Worker and containers have versions that do not understand each other: a rollout ends that, and without one both need one version of the SDK", inError: true, quoted: true, event: true,
 		hits: []string{
 			`{"level":"error","msg":"tool failed","sessionId":"sandbox-demo","err":{"name":"SandboxError","message":"CONTROL_PROTOCOL_INCOMPATIBLE: the container speaks another control protocol"}}`,
