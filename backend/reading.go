@@ -18,6 +18,11 @@ type Reading struct {
 	Started time.Time `json:"started"`
 	At      time.Time `json:"at"` // end of the poll
 	Scopes  []Scope   `json:"scopes"`
+	// AnsweredAt is when the oldest answer came that the reading repeats, since what it tells is asked for more rarely than it is
+	// polled; zero: all was asked for in this poll. Every is how often it is asked for then, EveryWhy why not at each poll; 0: at each.
+	AnsweredAt time.Time     `json:"answered_at,omitzero"`
+	Every      time.Duration `json:"every,omitzero"`
+	EveryWhy   Safe          `json:"every_why,omitzero"`
 	// Partial says that polling again at once would read more that is still unread. A console continues at its
 	// interval; a one-shot command polls on.
 	Partial bool `json:"partial,omitempty"`
@@ -106,6 +111,22 @@ type Scope struct {
 	Kind     Kind `json:"kind"`
 	Parent   ID   `json:"parent,omitzero"`
 	Complete bool `json:"complete"`
+}
+
+// SoAt is when what the reading tells was so: at its end, or earlier where it repeats an answer.
+func (r *Reading) SoAt() time.Time {
+	if r.AnsweredAt.IsZero() || r.AnsweredAt.After(r.At) {
+		return r.At
+	}
+	return r.AnsweredAt
+}
+
+// Paced notes that a source asks for what it tells only every so often, which a poll at each interval keeps to. why is told where
+// that is rarer than each poll.
+func (r *Reading) Paced(every, interval time.Duration, why Safe) {
+	if interval > 0 && every > interval {
+		r.Every, r.EveryWhy = (every+interval-1)/interval*interval, why
+	}
 }
 
 // Whole reports whether the reading covers all entities of a kind of its source.

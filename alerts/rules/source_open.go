@@ -28,10 +28,14 @@ func (r *sourceOpen) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fo
 		case gap:
 			v.Outcome, v.Why = o, why
 		case !h.Exposed.IsEmpty():
-			v.Outcome, v.Runbook, v.Confirmed = alerts.True, "source", env.Ours(h.LastOK)
+			seen := h.LastOK
+			if h.ExposedSince.After(seen) { // it was asked later than what the source tells
+				seen = h.ExposedSince
+			}
+			v.Outcome, v.Runbook, v.Confirmed = alerts.True, "source", env.Ours(seen)
 			v.Cause, v.Fingerprint = backend.Text("it obeys without a key"), "open"
 			v.Detail, v.Bounds.Latest = v.Cause, env.Ours(h.ExposedSince)
-			v.Evidence = []alerts.Evidence{{Text: h.Exposed, Source: h.Key.Source, At: h.LastOK}}
+			v.Evidence = []alerts.Evidence{{Text: h.Exposed, Source: h.Key.Source, At: seen}}
 		}
 		out = append(out, alerts.Found{Key: h.Key, Verdict: v})
 	}

@@ -279,7 +279,27 @@ func (p *poll) finish() {
 		p.note("executions, jobs and events of %d live sandboxes are read every %s: requests_per_second is %v", p.swept, backend.Age(longest), s.opt.RequestsPerSec)
 	}
 	p.noteAddresses()
+	p.paced()
 	p.r.At = s.deps.Now()
+}
+
+// paced says how old the lists of live sandboxes are that the reading repeats, and how often they are asked for.
+func (p *poll) paced() {
+	var every time.Duration
+	for _, r := range p.s.regions {
+		l := &r.live
+		if l.from.IsZero() { // the first full list holds the live ones
+			l = &r.full
+		}
+		if r.err != nil || l.from.IsZero() {
+			continue
+		}
+		if p.r.AnsweredAt.IsZero() || l.from.Before(p.r.AnsweredAt) {
+			p.r.AnsweredAt = l.from
+		}
+		every = max(every, r.live.rest(l.size))
+	}
+	p.r.Paced(every, p.s.deps.Interval, backend.Textf("the platform bounds how often lists are asked for, interval is %s", backend.Duration(p.s.deps.Interval)))
 }
 
 // unswept reports whether a command that reads once should read on: executions, jobs and events of some sandbox were not read

@@ -34,6 +34,8 @@ type list struct {
 	walk    *walk
 	next    time.Time
 	done    time.Time // when it was last read to its end, zero: never
+	from    time.Time // when the first page of that reading came
+	size    int       // pages of it
 	left    int       // rows that it left out the last time
 	whole   bool      // the last time it held still while it was read
 	ids     map[backend.ID]bool
@@ -42,6 +44,7 @@ type list struct {
 
 // walk is one reading of a list in progress.
 type walk struct {
+	first         time.Time // when its first page came
 	offset, pages int
 	bad           int // rows without an id
 	total         int // as the newest page counts; -1: not told
@@ -122,7 +125,7 @@ func (s *Source) decoder(p *place) *decoder {
 func (l *list) add(p *page) (end bool) {
 	w := l.walk
 	if w.ids == nil {
-		w.ids = map[backend.ID]bool{}
+		w.ids, w.first = map[backend.ID]bool{}, p.at
 	}
 	n := len(p.rows) + p.bad
 	moved := w.offset > 0 && p.bad == 0 && (n == 0 || !w.ids[p.rows[0].id])
@@ -162,7 +165,7 @@ func (l *list) add(p *page) (end bool) {
 // finish ends a walk.
 func (l *list) finish(now time.Time) {
 	w := l.walk
-	l.walk, l.done, l.ids = nil, now, w.ids
+	l.walk, l.done, l.ids, l.from, l.size = nil, now, w.ids, w.first, w.pages
 	l.whole, l.changed, l.left = true, backend.Safe{}, w.bad
 	seen := len(w.ids) + w.bad
 	switch {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
@@ -100,5 +101,18 @@ func TestASmallFleetIsReadWhole(t *testing.T) {
 	}
 	if took := w.clock.Now().Sub(began); took > 2*firstSweep {
 		t.Errorf("it took %s", took)
+	}
+}
+
+// TestAPollWithoutAListIsAsOldAsTheListBefore: a source that is polled every second lists its live sandboxes every 5 s.
+func TestAPollWithoutAListIsAsOldAsTheListBefore(t *testing.T) {
+	w := newWorld(t, nil)
+	w.src.deps.Interval = time.Second
+	first := w.poll()
+	w.clock.Add(2 * time.Second)
+	w.forget()
+	r, err := w.src.Poll(t.Context())
+	if err != nil || len(w.requests("live=true")) != 0 || !r.AnsweredAt.Equal(first.AnsweredAt) || !r.AnsweredAt.Equal(w.clock.Now().Add(-2*time.Second)) || r.Every != 5*time.Second {
+		t.Errorf("asked %q; of %v, before of %v; every %v, %v", w.requests("live=true"), r.AnsweredAt, first.AnsweredAt, r.Every, err)
 	}
 }

@@ -2,6 +2,7 @@ package blaxel
 
 import (
 	"cmp"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/blaxel/sandbox"
@@ -107,6 +108,9 @@ func (p *poll) finish() {
 	}
 	p.r.Partial = p.unread && p.now.Sub(s.started) < firstReads
 	p.r.Bookmarks = s.bookmarks()
+	p.r.AnsweredAt = s.sandboxes.from
+	p.r.Paced(max(s.opt.Inventory.Std(), time.Duration(s.sandboxes.size)*perPage), s.deps.Interval,
+		backend.Textf("inventory: the control plane bounds requests, interval is %s", backend.Duration(s.deps.Interval)))
 	p.r.Load = s.client.TakeLoad()
 	p.r.ClockOffset = s.client.Offset()
 	if b := s.budget.State(); b.Current < b.Configured {

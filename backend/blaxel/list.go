@@ -18,13 +18,16 @@ const (
 	pageSize       = 200 // the most that the platform gives
 	maxPages       = 500 // of one list
 	snapshotsEvery = 5 * time.Minute
-	cursorLife     = 23 * time.Hour // a cursor of the platform dies after 24 h
+	perPage        = 2 * time.Second // for which a list rests: one of many pages is read less often
+	cursorLife     = 23 * time.Hour  // a cursor of the platform dies after 24 h
 )
 
 // list is one paged list of the control plane and how far it is read.
 type list[T any] struct {
 	walk *walk[T]
 	next time.Time
+	from time.Time // when its first page came, of the newest reading that came to an end; zero: none did
+	size int       // pages of that reading
 	done time.Time // when it was last read to its end, zero: never
 	said string    // why its newest reading is not whole
 	err  *failure
@@ -34,6 +37,7 @@ type list[T any] struct {
 // walk is one reading of a list in progress.
 type walk[T any] struct {
 	began  time.Time
+	first  time.Time // when its first page came
 	cursor string
 	pages  int
 	seen   map[string]bool // cursors of pages
@@ -67,10 +71,13 @@ func read[T any](ctx, slice context.Context, s *Source, l *list[T], path string,
 		}
 		if f != nil {
 			l.walk, l.err = nil, f
-			l.next = s.deps.Now().Add(spread(every) * 9 / 10)
+			l.next = now.Add(spread(every) * 9 / 10)
 			return nil, false
 		}
 		w := l.walk
+		if w.first.IsZero() {
+			w.first = got.at
+		}
 		w.bad += len(got.bad)
 		for x := range got.list.Elements() {
 			if r, ok := decode(x, got.at); ok {
@@ -87,8 +94,11 @@ func read[T any](ctx, slice context.Context, s *Source, l *list[T], path string,
 		if why == "" && w.bad > 0 {
 			why = backend.Counted(w.bad, "row", "rows") + " cannot be read; the others are shown"
 		}
-		l.walk, l.err, l.said = nil, nil, why
-		l.next = s.deps.Now().Add(spread(max(every*9/10, time.Duration(w.pages)*2*time.Second)))
+		l.walk, l.err, l.said, l.from, l.size = nil, nil, why, w.first, w.pages
+		l.next = w.began.Add(spread(every * 9 / 10)) // the poll that falls on it finds it due
+		if rested := s.deps.Now().Add(spread(time.Duration(w.pages) * perPage)); w.pages > 1 && rested.After(l.next) {
+			l.next = rested
+		}
 		if why == "" {
 			l.done = s.deps.Now()
 		}

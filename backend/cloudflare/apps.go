@@ -27,7 +27,7 @@ func (p *poll) readApplications() *failure {
 	if p.now.Before(s.appsNext) || s.behind && !s.appsAt.IsZero() && p.now.Sub(s.appsAt) < endedEvery {
 		return s.appsErr // what is left over of the poll before comes first
 	}
-	s.appsNext = p.now.Add(spread(s.opt.Inventory.Std()))
+	s.appsNext = p.now.Add(sooner(s.opt.Inventory.Std()))
 	w := &walk{}
 	var all []application
 	for {

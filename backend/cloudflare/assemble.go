@@ -167,6 +167,7 @@ func (p *poll) finish() {
 	}
 	p.r.Partial = p.unread && p.now.Sub(s.started) < firstReads
 	p.r.Bookmarks = s.bookmarks()
+	p.paced()
 	p.r.Load = s.client.TakeLoad()
 	p.r.ClockOffset = s.client.Offset()
 	if b := s.budget.State(); b.Current < b.Configured {

@@ -23,6 +23,7 @@ type worker struct {
 	by      map[string]string     // sandbox id by the id or name of its container
 	clashes []string              // in what the operator routes contradict themselves
 	next    time.Time
+	roundAt time.Time // when it was last asked
 	opened  time.Time // when it was last asked without a key
 	open    backend.Value[bool]
 	refuses backend.Safe // why nothing may be changed through it; empty: nothing speaks against it
@@ -82,7 +83,7 @@ func (p *poll) readBridge() {
 	if p.now.Before(w.next) {
 		return
 	}
-	w.next = p.now.Add(spread(bridgeEvery))
+	w.next, w.roundAt = p.now.Add(sooner(bridgeEvery)), p.now
 	ok, missing, err := w.client.Health(p.ctx)
 	if err == nil && !ok {
 		err = errors.New("its Worker lacks a binding: " + backend.Join(missing, ", ").String())

@@ -36,6 +36,8 @@ var filters = [3]string{"active", "not-active", ""}
 type list struct {
 	walk *walk
 	next time.Time
+	from time.Time // when its first page came, of the newest reading that came to an end; zero: none did
+	size int       // pages of that reading
 	done time.Time // when it was last read to its end, zero: never
 	ids  map[backend.ID]bool
 	said string // why its newest reading is not whole
@@ -46,6 +48,8 @@ type list struct {
 
 // walk is one reading of a list in progress.
 type walk struct {
+	began time.Time // of the poll that began it
+	first time.Time // when its first page came
 	token string
 	pages int
 	seen  map[string]bool // tokens of pages
@@ -64,10 +68,16 @@ type read struct {
 
 func (l *list) due(now time.Time) bool { return l.walk != nil || !now.Before(l.next) }
 
-// every is how often a list is read. A list of many pages is read less often.
-func (s *Source) every(which, pages int) time.Duration {
-	every := [3]time.Duration{s.opt.Inventory.Std(), endedEvery, allEvery}[which]
-	return spread(max(every, time.Duration(pages)*2*time.Second))
+// perPage is how long a list rests for each of its pages: one of many pages is read less often.
+const perPage = 2 * time.Second
+
+// after is when a list is due again that was read from a poll on and is of so many pages.
+func (s *Source) after(began time.Time, which, pages int) time.Time {
+	next := began.Add(sooner([3]time.Duration{s.opt.Inventory.Std(), endedEvery, allEvery}[which]))
+	if rested := s.deps.Now().Add(spread(time.Duration(pages) * perPage)); pages > 1 && rested.After(next) {
+		return rested
+	}
+	return next
 }
 
 // page adds one page of a list of rows to a walk, of which ids can be read. It reports whether the list is at its end, and why not whole.
@@ -104,10 +114,10 @@ func (w *walk) page(a *answer, rows int, ids []string) (end bool, why string) {
 }
 
 // readInstances goes on with one list of an application until its end, an error, or the end of the slice.
-func (s *Source) readInstances(ctx, slice context.Context, a *app, which int) {
+func (s *Source) readInstances(ctx, slice context.Context, now time.Time, a *app, which int) {
 	l := &a.lists[which]
 	if l.walk == nil {
-		l.walk = &walk{}
+		l.walk = &walk{began: now}
 	}
 	for {
 		if !s.budget.Wait(slice) {
@@ -127,11 +137,14 @@ func (s *Source) readInstances(ctx, slice context.Context, a *app, which int) {
 		if f != nil {
 			l.part = append(l.part, l.walk.rows...)
 			l.walk, l.err, a.unlisted = nil, f, f.is(http.StatusBadRequest)
-			l.next = s.deps.Now().Add(spread(s.opt.Inventory.Std()))
+			l.next = now.Add(sooner(s.opt.Inventory.Std()))
 			if a.unlisted {
 				l.next = s.deps.Now().Add(spread(allEvery))
 			}
 			return
+		}
+		if l.walk.first.IsZero() {
+			l.walk.first = got.at
 		}
 		d, n, ids := s.decoder(), 0, []string(nil)
 		l.walk.bad += len(got.bad)
@@ -158,10 +171,9 @@ func (l *list) finish(s *Source, which int, why string) {
 		l.said = fmt.Sprintf("%s cannot be read; the others are shown", backend.Counted(l.walk.bad, "instance", "instances"))
 		l.cut = l.cut || unreadShare*l.walk.bad >= len(l.walk.had)+l.walk.bad
 	}
-	now := s.deps.Now()
-	l.next = now.Add(s.every(which, l.walk.pages))
+	l.from, l.size, l.next = l.walk.first, l.walk.pages, s.after(l.walk.began, which, l.walk.pages)
 	if l.said == "" {
-		l.done = now
+		l.done = s.deps.Now()
 	}
 }
 

@@ -87,6 +87,7 @@ func (p *poll) bridgeAlone(refused *backend.Error) {
 	why := backend.Textf("the account API: %s", p.clean(strings.TrimPrefix(refused.Err.Error(), "the account API "), 300))
 	p.problem(backend.Key{}, refused.Kind, refused.Where, why.String())
 	p.r.Degraded, p.r.Unseen = why, true
+	p.r.AnsweredAt = p.s.bridge.roundAt
 	p.r.Inputs = []backend.Input{backend.InputContainers} // those of the bridge
 	p.r.Missing = append(p.r.Missing, backend.MissingInput{Input: backend.InputCapacity, Why: why})
 	for i := range p.r.Scopes {
@@ -109,7 +110,7 @@ func (p *poll) readLists() {
 			}
 		}
 		stable.Sort(due, func(a, b *app) int { return a.lists[which].next.Compare(b.lists[which].next) }) // who waits longest comes first
-		p.run(len(due), func(i int) { p.s.readInstances(p.ctx, p.slice, due[i], which) })
+		p.run(len(due), func(i int) { p.s.readInstances(p.ctx, p.slice, p.now, due[i], which) })
 	}
 	for _, key := range p.s.listed {
 		p.takeLists(p.s.apps[key])

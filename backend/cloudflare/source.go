@@ -148,6 +148,9 @@ func spread(every time.Duration) time.Duration {
 	return every + time.Duration(rand.Float64()*float64(every)/10) // #nosec G404 -- spreads work
 }
 
+// sooner is a time a little shorter than every, so that the poll that falls on it finds due what is asked for so often.
+func sooner(every time.Duration) time.Duration { return spread(every * 9 / 10) }
+
 // Routes lists what is asked.
 func (s *Source) Routes() []backend.Route {
 	out := []backend.Route{

@@ -12,12 +12,13 @@ type sourceRecord struct {
 	h    SourceHealth
 	can  []backend.Input // what its kind can deliver
 	opt  bool            // no configuration names it: it may be absent
+	poll time.Duration
 	load loadMeter
 	last *SourceHealth // as of the State before
 }
 
 func newSourceRecord(id string, c backend.SourceConfig) *sourceRecord {
-	return &sourceRecord{can: c.Inputs, opt: c.Optional, h: SourceHealth{
+	return &sourceRecord{can: c.Inputs, opt: c.Optional, poll: c.Interval, h: SourceHealth{
 		Key:  backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)},
 		Kind: c.Kind, About: c.About, Allowed: c.Allowed, Local: c.Optional, Status: StatusStarting, Interval: c.Interval, Deadline: c.Deadline,
 	}}
@@ -49,7 +50,12 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	if !r.Degraded.IsEmpty() || r.WorkspacesUnknown {
 		h.Status = StatusDegraded
 	}
-	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts, h.Pools = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts, r.Pools
+	h.LastOK = now
+	if at := r.AnsweredAt; !at.IsZero() && at.Before(now) { // no answer is younger than its request
+		h.LastOK = at
+	}
+	h.Interval, h.Paced = max(s.poll, r.Every), r.EveryWhy
+	h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts, h.Pools = r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts, r.Pools
 	h.Client, h.Engine = r.Client, r.Engine
 	h.Refuses = r.Refuses
 	if h.Failing = r.Failing; h.Failing.What.IsEmpty() {

@@ -96,11 +96,12 @@ type SourceHealth struct {
 
 	FirstTry time.Time
 	LastTry  time.Time
-	LastOK   time.Time // zero: never
+	LastOK   time.Time // when the newest answer came that the last successful poll told; zero: never
 	DownFrom time.Time // first failure of the present run of failures, zero when the last poll succeeded
 	Failures int       // consecutive failed polls
 	NextPoll time.Time
-	Interval time.Duration
+	Interval time.Duration // between two requests for what it tells: the configured one, or a longer one
+	Paced    backend.Safe  // why it is longer than the configured one; empty: it is not
 	Deadline time.Duration // of one request
 
 	P50, P95       time.Duration // of single requests over the last polls; 0: none measured

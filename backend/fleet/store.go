@@ -177,7 +177,7 @@ func (s *store) drop(k backend.Key, why backend.Safe, at time.Time) {
 func (s *store) closeScopes(r *backend.Reading) {
 	for _, c := range append(slices.Clone(r.Scopes), r.Confirmed...) {
 		if c.Complete && (c.Parent.IsZero() || c.Kind == backend.KindTmpdir) { // a source of scratch directories reads one host
-			s.confirmed[confirmation{r.Source, c.Kind}] = r.At
+			s.confirmed[confirmation{r.Source, c.Kind}] = r.SoAt()
 		}
 	}
 	spared := make(map[backend.Key]bool, len(r.Stale))

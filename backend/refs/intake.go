@@ -189,6 +189,6 @@ func (p *poll) command(ctx context.Context, now time.Time) (ran bool, err error)
 		s.out = &refFile{path: where}
 	}
 	s.out.take(s.decode(s.out, body))
-	s.next = now.Add(s.opts.CommandEvery.Std())
+	s.ran, s.next = s.deps.Now(), now.Add(s.opts.CommandEvery.Std())
 	return true, nil
 }

@@ -23,7 +23,8 @@ type source struct {
 	names *regexp.Regexp // nil without name_pattern
 
 	files map[string]*refFile
-	out   *refFile // of the command, nil before it ran
+	out   *refFile  // of the command, nil before it ran
+	ran   time.Time // when the command last ended well
 	next  time.Time
 }
 
@@ -82,6 +83,8 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 	if len(s.opts.Command) > 0 {
 		ran, err := p.command(ctx, start)
 		r.At = s.deps.Now()
+		r.AnsweredAt = s.ran
+		r.Paced(s.opts.CommandEvery.Std(), s.deps.Interval, backend.Textf("command_every: interval is %s", backend.Duration(s.deps.Interval)))
 		switch {
 		case err != nil:
 			return r, err

@@ -188,7 +188,8 @@ func TestCommand(t *testing.T) {
 	}
 	f.put(t, "state", saved1("s1", "x")+"\n"+saved1("s2", "y")[1:])
 	f.now = f.now.Add(30 * time.Second)
-	if r = f.poll(t); len(r.Scopes) != 0 || len(r.Refs) != 0 || !delivers(r) || r.Load.Requests != 0 {
+	f.src.deps.Interval = 5 * time.Second
+	if r = f.poll(t); len(r.Scopes) != 0 || len(r.Refs) != 0 || !delivers(r) || r.Load.Requests != 0 || !r.AnsweredAt.Equal(f.now.Add(-30*time.Second)) || r.Every != time.Minute {
 		t.Errorf("the command is not due yet: %+v", r)
 	}
 	f.now = f.now.Add(31 * time.Second)

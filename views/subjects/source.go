@@ -59,7 +59,7 @@ func Sources() *Set[*fleet.SourceHealth] {
 			numColumn(Column[row]{Name: "failures", Title: "FAILS", Help: "failed polls in a row", Min: 5, Ideal: 5, Priority: 6},
 				func(h row) SortKey { return SortKey{Num: float64(h.Failures)} },
 				func(h row) string { return strconv.Itoa(h.Failures) }, nil),
-			{Name: "interval", Title: "EVERY", Help: "the configured interval between polls", Align: Right, Min: 5, Ideal: 6, Priority: 7,
+			{Name: "interval", Title: "EVERY", Help: "how often it is asked for what it tells: interval, or rarer where the source bounds requests", Align: Right, Min: 5, Ideal: 6, Priority: 7,
 				Cell: func(h row, _ *views.Snapshot) Cell {
 					return Cell{Text: plain(backend.Age(h.Interval)), Tone: theme.Dim}
 				},
@@ -69,7 +69,7 @@ func Sources() *Set[*fleet.SourceHealth] {
 				Sort: func(h row, c *views.Snapshot) SortKey {
 					return SortKey{Num: h.NextPoll.Sub(c.Now).Seconds(), Unknown: h.NextPoll.IsZero()}
 				}},
-			{Name: "age", Title: "LAST OK", Brief: "OK", Help: "time since the last successful poll; now = as fresh as the interval", Align: Right,
+			{Name: "age", Title: "LAST OK", Brief: "OK", Help: "age of the answer that its data is of; now = as fresh as the interval", Align: Right,
 				Min: 5, Ideal: 7, Priority: 1, Cell: lastOK,
 				Sort: func(h row, c *views.Snapshot) SortKey { return sortAge(known(answeredAt(h, c)), c.Now) },
 				Measure: func(h row, c *views.Snapshot) (float64, bool) {

@@ -39,6 +39,7 @@ type SourceItem struct {
 	NextPollAt        views.Time             `json:"next_poll_at"`
 	Failures          int                    `json:"failures"`
 	IntervalSeconds   float64                `json:"interval_seconds"`
+	IntervalWhy       backend.Safe           `json:"interval_why,omitzero"`
 	P50Seconds        float64                `json:"p50_seconds"`
 	P95Seconds        float64                `json:"p95_seconds"`
 	RequestsPerMinute float64                `json:"requests_per_minute"`
@@ -75,7 +76,7 @@ func runItems(st *fleet.State, source string) []runItem {
 func NewSourceItem(h *fleet.SourceHealth, ctx *views.Snapshot) *SourceItem {
 	return &SourceItem{SourceJSON: NewSourceJSON(h, ctx.Board, ctx.Now), About: views.List(h.About), ErrorKind: h.ErrorKind,
 		Absent: h.Status == fleet.StatusAbsent, LastOKAt: views.At(h.LastOK), LastTryAt: views.At(h.LastTry), NextPollAt: views.At(h.NextPoll),
-		Failures: h.Failures, IntervalSeconds: h.Interval.Seconds(), P50Seconds: h.P50.Seconds(), P95Seconds: h.P95.Seconds(),
+		Failures: h.Failures, IntervalSeconds: h.Interval.Seconds(), IntervalWhy: h.Paced, P50Seconds: h.P50.Seconds(), P95Seconds: h.P95.Seconds(),
 		RequestsPerMinute: h.RequestsPerMin, BytesPerMinute: h.BytesPerMin, WorkspacesUnknown: h.WorkspacesUnknown,
 		Registry: h.Registry, Inputs: views.List(h.Inputs), Missing: views.List(h.Missing), Problems: views.List(h.Problems), Notes: views.List(notes(h, ctx.State)), Facts: h.Facts, Pools: h.Pools, Runs: runItems(ctx.State, h.Key.Source)}
 }

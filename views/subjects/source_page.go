@@ -72,6 +72,9 @@ func (w *writer) cost(h *fleet.SourceHealth) {
 	}
 	w.Field("load", normal(load))
 	polls := "every " + h.Interval.String()
+	if !h.Paced.IsEmpty() {
+		polls += " (" + h.Paced.String() + ")"
+	}
 	if wait := h.NextPoll.Sub(w.f.Now); !h.Answers() && wait > 0 {
 		polls += ", next try in " + backend.Age(wait)
 	}
