@@ -72,6 +72,9 @@ const (
 	EmptyReadNext = Literal("write text into one there, then probe again")
 )
 
+// RepairFull begins the evidence of a repair that a disk without space prevented.
+const RepairFull = Literal("no space was left for the repair: ")
+
 // RootEntered begins what a probe says of a sandbox in which only commands without a session do not begin.
 const RootEntered = Literal("commands without a session do not begin although /workspace can be entered")
 

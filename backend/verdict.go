@@ -74,12 +74,13 @@ const (
 	FailNoCheckpoint      FailureKind = "no-checkpoint"                 // it sleeps, and its platform has nothing to bring it back from
 	FailResumeRefused     FailureKind = "resume-refused"                // a resume was refused, which may pass
 	FailProtocol          FailureKind = "control-protocol-incompatible" // what sends commands and what runs them have versions that do not fit
+	FailNoSpace           FailureKind = "no-space-left"                 // on its disk
 )
 
 // FailureKinds lists all kinds.
 func FailureKinds() []FailureKind {
 	return []FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailControl5xx, FailExecStuckQueued,
-		FailExecTimeout, FailServerFrozen, FailServerDir, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint, FailResumeRefused, FailProtocol}
+		FailExecTimeout, FailServerFrozen, FailServerDir, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint, FailResumeRefused, FailProtocol, FailNoSpace}
 }
 
 // String returns the kind as a person reads it.

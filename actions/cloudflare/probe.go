@@ -67,7 +67,7 @@ func (c *client) examine(ctx context.Context, id string, runs bool) *examination
 	case err == nil && a.ran.Exit.IsKnown():
 		code, _ := a.ran.Exit.Get()
 		x.exec = x.add(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Took: a.took, Evidence: x.answers(&a),
-			What: backend.Textf("true ended with exit code %d", code)})
+			Kind: fullDisk(a.ran.Stderr), What: backend.Textf("true ended with exit code %d", code)})
 		return x
 	case err == nil && a.problem != nil && a.problem.Cause != bridge.CauseSpawn && a.problem.Cause != bridge.CauseUnknownError:
 		x.exec = x.add(x.refused(&a))
@@ -193,11 +193,11 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 			v.Kind, v.What = backend.FailExecTimeout, backend.Text("its control server answers nothing, or its container does not start, which nothing here shows: neither a plain command nor one in a new session ended, twice")
 		}
 	case pwd.problem != nil:
-		v.What = backend.Textf("commands begin neither without a session nor in a new one: %s", x.c.clean(pwd.problem.Text, 200))
+		v.Kind, v.What = fullDisk(said(&plain), pwd.problem.Text), backend.Textf("commands begin neither without a session nor in a new one: %s", x.c.clean(pwd.problem.Text, 200))
 	case silent(&plain, plainErr):
 		v.Outcome, v.Kind, v.What = backend.OutcomeUnknown, backend.FailExecTimeout, backend.Text("a command without a session was not answered, one in a new session was")
 	case strings.TrimSpace(pwd.ran.Stdout) == bridge.Root:
-		v.What = backend.Text(backend.RootEntered + ": look at disk and memory (df, free) and at its limits")
+		x.room(ctx, &v, said(&plain))
 	default:
 		x.directory(ctx, &v)
 	}

@@ -35,7 +35,7 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 	err := c.make(ctx, id, before)
 	if err != nil {
 		if errors.As(err, new(*refusedError)) {
-			notRepaired(observed.Observed)
+			notRepaired(observed.Observed, err.Error())
 		}
 		return observed, err
 	}
@@ -50,7 +50,7 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 	case err != nil:
 		return done, fmt.Errorf("%s, but whether commands run there is not known: %w", answered, err)
 	case after.exec.Outcome != backend.OutcomeOK:
-		notRepaired(done.Observed)
+		notRepaired(done.Observed, "")
 		return done, fmt.Errorf("%s, and commands fail all the same: %s", answered, after.exec.Said())
 	}
 	for i := range done.Observed {
@@ -76,11 +76,15 @@ func (c *client) repair(ctx context.Context, t actions.Target, id string) (actio
 // refusedError says that what a repair does was refused.
 type refusedError struct{ error }
 
-// notRepaired marks the commands that fail after a repair.
-func notRepaired(found []backend.Verdict) {
+// notRepaired marks the commands that fail after a repair. why is what was answered to it; a disk that has no space left is kept as the
+// first of what was found.
+func notRepaired(found []backend.Verdict, why string) {
 	for i := range found {
 		if v := &found[i]; v.Plane == backend.PlaneExec && v.Outcome == backend.OutcomeFailed {
 			v.Unrepaired = v.At
+			if fullDisk(why) != "" {
+				v.Evidence = append([]backend.Safe{backend.Textf("%s%s", backend.Text(backend.RepairFull), backend.Clean(why, 250))}, v.Evidence...)
+			}
 		}
 	}
 }
@@ -129,7 +133,7 @@ func (c *client) make(ctx context.Context, id string, x *examination) error {
 	switch {
 	case err != nil:
 		return lost(err)
-	case a.problem != nil && a.status >= 500 && a.status != 503:
+	case a.problem != nil && a.status >= 500 && a.status != 503 && fullDisk(a.problem.Code, a.problem.Text) == "":
 		return &actions.UncertainError{Err: errors.New(c.said(a.problem))}
 	case a.problem != nil:
 		return &refusedError{fmt.Errorf("/workspace was not made: %s", c.said(a.problem))}

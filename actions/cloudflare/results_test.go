@@ -1,6 +1,8 @@
 package cloudflare
 
 import (
+	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -43,10 +45,64 @@ func TestNoReadingIsWaitedForThatCannotCome(t *testing.T) {
 	}
 }
 
+// fullText is the answer to a write for which no space is left.
+const fullText = `{"error":"NO_SPACE: no space left on device, write","code":"exec_error"}`
+
+// TestADiskWithoutSpaceIsTold: by what a command was answered, in and without a session, and by df where a session can run it.
+func TestADiskWithoutSpaceIsTold(t *testing.T) {
+	t.Parallel()
+	const head, inodes = "Filesystem 1024-blocks Used Available Capacity Mounted on\n", "Filesystem Inodes IUsed IFree IUse% Mounted on\n"
+	const memory = "       total used free shared buff/cache available\nMem: 4000000 3900000 10 0 20 35000\nSwap: 0 0 0\n"
+	event := func(e, data string) string { return "event: " + e + "\ndata: " + data + "\n\n" }
+	fails := func(text string) string { return event("error", `{"error":"`+text+`","code":"exec_transport_error"}`) }
+	says := func(text string) string {
+		return event("stdout", base64.StdEncoding.EncodeToString([]byte(text))) + event("exit", `{"exit_code":0}`)
+	}
+	const full, plain = "exec failed: ENOSPC: no space left on device, posix_spawn", "exec failed: Command execution failed"
+	for name, c := range map[string]struct {
+		plain, pwd, room string
+		kind             backend.FailureKind
+		what, evidence   string
+	}{
+		"neither begins":          {fails(full), fails(full), "", backend.FailNoSpace, "commands begin neither without a session nor in a new one: exec failed: ENOSPC", "no session: did not begin"},
+		"only a session":          {fails(full), says("/workspace"), "", backend.FailNoSpace, "no space was left for them", "a new session: runs, in /workspace"},
+		"df tells":                {fails(plain), says("/workspace"), says(head + "overlay 8000000 8000000 0 100% /\n"), backend.FailNoSpace, "its disk is full (/ is 100% full, 0 B of 8.2 GB are free)", "df: / is 100% full"},
+		"inodes":                  {fails(plain), says("/workspace"), says(head + "overlay 8000000 1000 7999000 1% /\n" + inodes + "overlay 5000 5000 0 100% /\n"), backend.FailNoSpace, "(/ has 0 of 5000 inodes left)", "df: / is 1% full, 8.2 GB"},
+		"room, and little memory": {fails(plain), says("/workspace"), says(head + "overlay 8000000 1000 7999000 1% /\n" + memory), "", "its disk has room (df); look at memory", "free: 36 MB of 4.1 GB of memory are available"},
+		"no df":                   {fails(plain), says("/workspace"), says("sh: df: not found\n"), "", "look at disk and memory (df, free)", "a new session: runs"},
+		"another cause":           {fails(plain), fails(plain), "", "", "commands begin neither", "no session: did not begin"},
+		"df of nothing":           {fails(plain), says("/workspace"), says(head + "none 0 0 0 - /dev\nproc - - - 100% /proc\n"), "", "look at disk and memory (df, free)", "a new session: runs"},
+	} {
+		w := newWorld(t, demo.BridgeOptions{})
+		w.change(func(*demo.Box) {})
+		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/exec") {
+				return false
+			}
+			body, _ := io.ReadAll(r.Body)
+			answer := c.plain
+			switch {
+			case strings.Contains(string(body), "df -P"):
+				answer = c.room
+			case r.Header.Get("Session-Id") != "":
+				answer = c.pwd
+			}
+			out.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(out, answer)
+			return true
+		}
+		done, _, err := w.do(actions.Probe)
+		v := on(done, backend.PlaneExec)
+		if err != nil || v.Outcome != backend.OutcomeFailed || v.Kind != c.kind || !strings.Contains(v.What.String(), c.what) || !strings.Contains(fmt.Sprint(v.Evidence), c.evidence) {
+			t.Errorf("%s: %v %s %q: %s\n%s", name, err, v.Outcome, v.Kind, v.What, v.Evidence)
+		}
+	}
+}
+
 // TestARepairThatDidNotHelpIsMarked: what fails after it is known to have been repaired in vain, also where the bridge refused to write.
 func TestARepairThatDidNotHelpIsMarked(t *testing.T) {
 	t.Parallel()
-	for status, body := range map[int]string{200: `{"ok":true}`, 400: `{"error":"no","code":"invalid_path"}`, 502: `{"error":"exec_error","code":"exec_error"}`} {
+	for body, status := range map[string]int{`{"ok":true}`: 200, `{"error":"no","code":"invalid_path"}`: 400, `{"error":"exec_error","code":"exec_error"}`: 502, fullText: 502} {
 		w := newWorld(t, demo.BridgeOptions{})
 		w.change(func(b *demo.Box) { b.Root = demo.Missing })
 		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
@@ -58,7 +114,7 @@ func TestARepairThatDidNotHelpIsMarked(t *testing.T) {
 		}
 		done, _, err := w.do(actions.Repair, factFailure, string(backend.FailWorkDirMissing), factLink, missingText)
 		v := on(done, backend.PlaneExec)
-		if marked := !v.Unrepaired.IsZero(); err == nil || v.Outcome != backend.OutcomeFailed || marked == (status == 502) { // of an error of the bridge nobody knows what came of it
+		if marked := !v.Unrepaired.IsZero(); err == nil || v.Outcome != backend.OutcomeFailed || marked == (status == 502 && body != fullText) || (body == fullText) != strings.HasPrefix(fmt.Sprint(v.Evidence[0]), string(backend.RepairFull)) { // of an error of the bridge nobody knows what came of it
 			t.Errorf("%d: %v, marked %v: %+v", status, err, marked, v)
 		}
 	}

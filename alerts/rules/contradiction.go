@@ -259,7 +259,7 @@ func counts(v *backend.Verdict) bool {
 	case backend.FailGone:
 		return true
 	case "", backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailMountGone,
-		backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailServerDir, backend.FailFilesystemMissing, backend.FailProtocol:
+		backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailServerDir, backend.FailFilesystemMissing, backend.FailProtocol, backend.FailNoSpace:
 	}
 	return v.Plane != backend.PlaneControl
 }
@@ -449,6 +449,7 @@ var faults = map[backend.FailureKind]backend.Literal{
 	backend.FailFilesystemMissing: "its filesystem is missing",
 	backend.FailGone:              "it is gone",
 	backend.FailUnauthorised:      "its user may not enter its working directory",
+	backend.FailNoSpace:           "its disk has no space left",
 	backend.FailProtocol:          "it and its Worker have versions that do not understand each other",
 }
 

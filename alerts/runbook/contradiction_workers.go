@@ -36,7 +36,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 			told[i].WouldTell = probe
 		}
 	}
-	told = s.versionsFit(told)
+	told = s.versionsFit(s.fullDisk(told))
 	if s.allOver() {
 		told = append([]Check{s.workersDown()}, told...)
 	}
@@ -345,6 +345,9 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		}
 		s.again(d)
 		link()
+	case d.is("disk"):
+		s.endFullDisk(d, name)
+		destroy()
 	case !s.notRepaired().IsZero() && (d.is("dangling") || d.is("missing")):
 		s.endNotRepaired(d, name)
 		destroy()

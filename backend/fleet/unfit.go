@@ -80,6 +80,8 @@ func Unrepairable(exec backend.Verdict) backend.Safe {
 		return backend.Text("its control server does not answer: no repair gets through; destroy it")
 	case exec.Kind == backend.FailExecTimeout && exec.Outcome == backend.OutcomeFailed:
 		return backend.Text("no command in it ended: no repair gets through. See whether its container runs, then probe it again")
+	case exec.Kind == backend.FailNoSpace:
+		return backend.Text("its disk has no space left, and a repair writes to it: make room first, then probe it")
 	case exec.Kind == backend.FailWorkDirNoDir:
 		return backend.Text("something else is where /workspace should be: a repair removes nothing but a link to nothing")
 	case exec.Outcome == backend.OutcomeOK:

@@ -105,6 +105,8 @@ func failureBrief(k backend.FailureKind) backend.Safe {
 		backend.FailFilesystemMissing: backend.Text("no filesystem"),
 		backend.FailGone:              backend.Text("gone"),
 		backend.FailUnauthorised:      backend.Text("not permitted"),
+		backend.FailProtocol:          backend.Text("versions clash"),
+		backend.FailNoSpace:           backend.Text("disk full"),
 	}[k]
 }
 
