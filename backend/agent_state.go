@@ -112,6 +112,18 @@ const (
 	AgentFast    = "fast_op_s"
 )
 
+// What an error of a terminal is said to be, by the frame that it is from.
+const (
+	TerminalNoStart = "it did not start"
+	TerminalNoInput = "it took no input"
+)
+
+// Causes of runaway-process of which nothing says that an agent gave up.
+const (
+	RunsLong    = "a process runs longer than an agent waits for a command"
+	StartRunsOn = "the command that makes the root of a session runs on: whether its agent still waits is not known"
+)
+
 // Timeout is how long the SDK waits for one kind of operation, by its name: as the state of a session says, else, also for nil, the
 // SDK's own.
 func (x *AgentState) Timeout(name string) time.Duration {

@@ -259,6 +259,11 @@ func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, src string, v *alerts
 		v.Evidence = append(v.Evidence, kinds...)
 	} else if !m.Sample.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(m.Sample.String(), 300)), Source: src, At: m.Last})
+		if r.metric == backend.MetricPTYFailed {
+			if limit := env.State.TerminalLimit(v.Session, m.Sample); !limit.IsEmpty() {
+				v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("limit: %s", limit), Source: src, At: m.Last})
+			}
+		}
 		if r.phases {
 			v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.SignedPhase(m.Sample).Means(), Source: src, At: m.Last})
 		}

@@ -168,6 +168,8 @@ func TestPTYGapRestartCold(t *testing.T) {
 	first := s.want(ptyRule, alerts.StateFiring).ID
 	if a := s.want(ptyFailedRule, alerts.StateFiring); !strings.Contains(a.Cause.String(), "it took no input: TimeoutError") {
 		t.Errorf("cause %s", a.Cause)
+	} else {
+		wantEvidence(t, a, "limit: sending its input may take fast_op_s (30 s, the default, as no saved state is known)")
 	}
 	s.wantHeldThenBack(ptyRule, "app", func() { s.lines(backend.MetricPTYCount, "a", 0, ""); fail(s) })
 	s.restart()

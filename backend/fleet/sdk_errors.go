@@ -155,6 +155,9 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 		}
 		return backend.Text("the agent saw it as final; its calls about files have no deadline")
 	case backend.MetricPTYFailed:
+		if limit := terminalLimit(text, state); !limit.IsEmpty() {
+			return backend.Textf("%s; commands without a terminal do not depend on it", limit)
+		}
 		return backend.Text("commands without a terminal do not depend on it")
 	case backend.MetricPTYUnknown:
 		return backend.Text("it ended, or was closed for another one; its result is not known")

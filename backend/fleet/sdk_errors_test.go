@@ -17,3 +17,26 @@ func TestAnErrorOfAnAddressIsToldByItsKind(t *testing.T) {
 		}
 	}
 }
+
+// TestAnErrorOfATerminalTellsItsLimit: which of the SDK's limits ended that step, its value and where that is from; an error that is no
+// timeout, and a kind of sandbox without such limits, have none.
+func TestAnErrorOfATerminalTellsItsLimit(t *testing.T) {
+	saved := &backend.AgentState{Timeouts: backend.AgentTimeouts()}
+	saved.Timeouts[0].Seconds, saved.Timeouts[0].Saved = 120, true
+	for _, c := range []struct {
+		text  string
+		state *backend.AgentState
+		want  string
+	}{
+		{"it did not start: TimeoutError", saved, "its connection may take exec_timeout_s (120 s, by its saved state) unless the call gave another time, sending its command fast_op_s (30 s, the default); commands"},
+		{"it did not start: ExecTimeoutError: command timed out", nil, "exec_timeout_s (300 s, the default, as no saved state is known)"},
+		{"it took no input: TimeoutError", saved, "sending its input may take fast_op_s (30 s, the default); commands"},
+		{"it took no input: ConnectionResetError", saved, ""},
+		{"it did not start: TimeoutError", &backend.AgentState{}, ""},
+	} {
+		got := sdkMeans(backend.MetricPTYFailed, backend.Clean("a terminal of an agent could not be used: "+c.text, 200), c.state).String()
+		if !strings.Contains(got, c.want) || !strings.Contains(got, "commands without a terminal do not depend on it") || c.want == "" && strings.Contains(got, "may take") {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}

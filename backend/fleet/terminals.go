@@ -42,6 +42,31 @@ func (s *State) TerminalNeeds(b *backend.Sandbox) []TerminalNeed {
 	return []TerminalNeed{address, token, library}
 }
 
+// TerminalLimit is what bounded the step of a terminal of a session that an error says took too long; empty: the error is another one,
+// or the kind of its sandbox has no such limits.
+func (s *State) TerminalLimit(session backend.ID, text backend.Safe) backend.Safe {
+	var state *backend.AgentState
+	for r := range s.Refs.All() {
+		if r.Agent != nil && r.Session == session {
+			state = r.Agent
+		}
+	}
+	return terminalLimit(text.String(), state)
+}
+
+// terminalLimit goes by the SDK (pty_exec_start and pty_write_stdin of its sandbox of Blaxel).
+func terminalLimit(text string, state *backend.AgentState) backend.Safe {
+	switch {
+	case !strings.Contains(text, "TimeoutError"), state != nil && len(state.Timeouts) == 0:
+		return backend.Safe{}
+	case strings.Contains(text, backend.TerminalNoStart):
+		return backend.Textf("its connection may take exec_timeout_s (%s) unless the call gave another time, sending its command fast_op_s (%s)", state.Waits(backend.AgentExec), state.Waits(backend.AgentFast))
+	case strings.Contains(text, backend.TerminalNoInput):
+		return backend.Textf("sending its input may take fast_op_s (%s)", state.Waits(backend.AgentFast))
+	}
+	return backend.Safe{}
+}
+
 // counted is what a series counted in the last hour.
 func (s *State) counted(x backend.Series) Increase {
 	return s.Windows.Over(x, s.Wall, WindowSpan)

@@ -41,7 +41,7 @@ func ptyLines() []pattern {
 			hits:   []string{`{"level":"error","message":"exec failed","session_id":"s1","error":"ImportError: PTY support for BlaxelSandboxSession requires the aiohttp package. Install it with: pip install aiohttp"}`},
 			misses: []string{`{"level":30,"msg":"tool done","output":"PTY support for BlaxelSandboxSession requires"}`},
 		},
-		frame(ptyFrames[0], failed+": it did not start"),
-		frame(ptyFrames[1], failed+": it took no input"),
+		frame(ptyFrames[0], failed+": "+backend.TerminalNoStart),
+		frame(ptyFrames[1], failed+": "+backend.TerminalNoInput),
 	}
 }
