@@ -43,6 +43,7 @@ const (
 	runawayWaited                      // a command of the agent's SDK, past the time for which that waits
 	runawaySnapshot                    // a save or restore, past that time
 	runawayOutlived                    // its session ended before it was read
+	runawayStart                       // the command that makes the root of a session, late: whether its agent waits is not known
 	runawayNamed                       // somebody gave it a name: whether an agent waited for it is not known
 	runawayEnding                      // its session ended just before it was read: it may end yet
 )
@@ -53,6 +54,7 @@ type runaway struct {
 	p      backend.SandboxProcess
 	role   fleet.ProcessRole
 	since  time.Time // steady: when nobody waited for it any more
+	over   time.Time // when its session was over, where that was read after it; zero: it was not
 	shared bool      // the log tells of fewer commands than processes that it may mean
 }
 
@@ -100,7 +102,7 @@ func (r *runawayProcess) Judge(env *alerts.Env, e backend.Entity, known alerts.N
 		v.Suspected, v.Why = true, backend.Textf("fires where a probe after %s finds it again", env.Clock(worst.since.Add(grace)))
 	case runawayNamed:
 		v.Severity = alerts.SeverityInfo
-	case runawayTold, runawayWaited, runawaySnapshot, runawayOutlived:
+	case runawayTold, runawayWaited, runawaySnapshot, runawayOutlived, runawayStart:
 	}
 	parts := make([]backend.Safe, 0, maxListed)
 	for i := range found[:min(len(found), maxListed)] {
@@ -200,7 +202,12 @@ func (f *runaway) judge(env *alerts.Env, read, over time.Time, grace time.Durati
 	f.since = env.Ours(f.role.GaveUp)
 	left := !over.IsZero() && !env.Ours(read).Before(over) && (f.p.StartedAt.IsZero() || env.Ours(f.p.StartedAt).Before(over))
 	outlived := left && env.Ours(read).Sub(over) > grace
+	if left {
+		f.over = over
+	}
 	switch {
+	case !f.role.Starts.IsZero() && !outlived:
+		f.kind, f.since = runawayStart, env.Ours(f.role.Starts)
 	case f.role.GaveUp.IsZero() && !left:
 		return false
 	case f.role.GaveUp.IsZero() && !outlived:
@@ -215,6 +222,8 @@ func (f *runaway) judge(env *alerts.Env, read, over time.Time, grace time.Durati
 		f.kind = runawayWaited
 	case outlived:
 		f.kind, f.since = runawayOutlived, over
+	case left:
+		f.kind, f.since = runawayEnding, over
 	default:
 		f.kind = runawayNamed
 	}
@@ -229,7 +238,9 @@ func (f *runaway) says() backend.Safe {
 	case runawayOutlived, runawayEnding:
 		return backend.Text("a process runs on after the end of its session")
 	case runawayNamed:
-		return backend.Text("a process runs longer than an agent waits for a command")
+		return backend.Text(backend.RunsLong)
+	case runawayStart:
+		return backend.Text(backend.StartRunsOn)
 	case runawayTold, runawayWaited:
 	}
 	if f.role.Due.IsZero() {
@@ -248,8 +259,17 @@ func (f *runaway) fingerprint() string {
 	return alerts.Fingerprint(f.says().String())
 }
 
-// told says what is known of a runaway: which it is, since when it runs, and since when nobody waits for it.
+// told is the process in words, and that it outlived its session.
 func (f *runaway) told(env *alerts.Env) backend.Safe {
+	line := f.line(env)
+	if f.over.IsZero() || f.over.Equal(f.since) { // which the line says
+		return line
+	}
+	return backend.Textf("%s; it outlived its session, over since %s at least", line, env.Clock(f.over))
+}
+
+// line says what is known of a runaway: which it is, since when it runs, and since when nobody waits for it.
+func (f *runaway) line(env *alerts.Env) backend.Safe {
 	text := backend.Textf("process %s", f.p.PID)
 	if !f.p.Name.IsEmpty() {
 		text = backend.Textf("%s %s", text, f.p.Name)
@@ -272,6 +292,8 @@ func (f *runaway) told(env *alerts.Env) backend.Safe {
 		return backend.Textf("%s: the agent gave up at %s; only its own wait ended", text, since)
 	case runawayOutlived, runawayEnding:
 		return backend.Textf("%s: its session is over since %s at least", text, since)
+	case runawayStart:
+		return backend.Textf("%s: it makes the root of a session; the SDK has no limit of its own for it, so that whether its agent still waits is not known", text)
 	case runawayNamed:
 	}
 	return backend.Textf("%s: an agent that waited for it gave up at %s; its name is not from the agent's SDK, so that this is not known", text, since)

@@ -87,7 +87,7 @@ func TestRunawayTellsWhatItIs(t *testing.T) {
 	}{
 		"a save": {ran(6*time.Minute, command("sh -c 'tar -C /workspace -cf /tmp/bl-persist-0a1b2c3d4e5f4a6b8c7d9e0f1a2b3c4d.tar .'")),
 			"the tar of a save or restore runs past its timeout: its agent gave it up, the process did not", alerts.SeverityWarning},
-		"the start of a session": {ran(6*time.Minute, command("mkdir -p /workspace")), "a command runs past its timeout: its agent gave it up, the process did not", alerts.SeverityWarning},
+		"the start of a session": {ran(6*time.Minute, command("mkdir -p /workspace")), backend.StartRunsOn, alerts.SeverityWarning},
 		"named by somebody":      {ran(time.Hour, func(p *backend.SandboxProcess) { p.Name = backend.Text("dev-server") }), "a process runs longer than an agent waits for a command", alerts.SeverityInfo},
 		"… and its agent gave up": {func(s *story) {
 			s.lines(backend.MetricSDKExec, cloudSession, 1, "ExecTimeoutError")
@@ -208,6 +208,37 @@ func TestRunawayAtTheEndOfItsSession(t *testing.T) {
 	x, _ := b.Inside()
 	if role := s.lastState().RoleOf(b, &x.Processes[0], x.At); !strings.Contains(role.Late.String(), "cannot have begun before its sandbox was made") {
 		t.Errorf("%+v", role)
+	}
+}
+
+// TestRunawayOutlivesItsSession: each process that was there at the end of its session says so, also one that somebody named, which is no
+// note then; the start of a session is not said to have been given up.
+func TestRunawayOutlivesItsSession(t *testing.T) {
+	both := func(after time.Duration) *story {
+		return beginRunaway(t, func(s *story) {
+			s.hub(cloudSession, cloudBox, overNow)
+			s.look()
+			s.pass(after)
+			at := s.wall.Add(-20 * time.Minute)
+			readInside(s, func(x *backend.Inside) {
+				for name, command := range map[backend.Literal]backend.Literal{"dev-server": "python serve.py", "pty-0a1b2c3d4e5f": "bash", "proc-0a1B2c3D": "npm run build"} {
+					x.Processes = append(x.Processes, backend.SandboxProcess{PID: backend.Text(name), Name: backend.Text(name), Command: backend.Text(command), Class: backend.WorkRunning, StartedAt: at})
+				}
+			})
+		})
+	}
+	a := both(time.Minute).want(runawayRule, alerts.StateFiring)
+	got := a.Subjects[0].Detail.String()
+	if a.Severity != alerts.SeverityWarning || strings.Count(got, "its session is over since") != 2 || strings.Count(got, "it outlived its session") != 1 || strings.Contains(got, "its name is not") {
+		t.Errorf("%s: %s", a.Severity, got)
+	}
+	got = both(10*time.Second).want(runawayRule, alerts.StateFiring).Subjects[0].Detail.String()
+	if strings.Count(got, "its session is over since") != 2 || strings.Contains(got, "its name is not") {
+		t.Errorf("just after its end: %s", got)
+	}
+	start := beginRunaway(t, ran(6*time.Minute, func(p *backend.SandboxProcess) { p.Command = backend.Text("mkdir -p /workspace") })).want(runawayRule, alerts.StateFiring)
+	if got := start.Subjects[0].Detail.String(); strings.Contains(got, "gave up") || !strings.Contains(got, "the SDK has no limit of its own for it") {
+		t.Errorf("the start of a session: %s", got)
 	}
 }
 

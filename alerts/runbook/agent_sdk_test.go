@@ -21,6 +21,8 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"snapshot-interrupted", "an archive of another session's save or restore is in its /tmp", "interrupted", "Its /tmp holds an archive of another session. Nothing", "Read whose it is"},
 		{"snapshot-interrupted", "a drive that its saved state declares is not mounted", "interrupted", "A drive of its session is not mounted: its page names", "Rescue what was written at its path"},
 		{"runaway-process", "a command runs past its timeout: its agent gave it up, the process did not", "runaway", "A process in it runs on without its agent", "Ask it to end: sandglass stop-process"},
+		{"runaway-process", backend.StartRunsOn, "runaway", "A process in it runs long: the command that makes the root", "Ask it to end: sandglass stop-process"},
+		{"runaway-process", backend.RunsLong, "runaway", "A process in it runs long", "Ask it to end: sandglass stop-process"},
 		{"package-missing", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", "package", "Its agent lacks a package for its sandboxes: the extra blaxel", "Install it where the agent runs"},
 		{"pty-pressure", "its agent has nearly as many terminals open as the SDK keeps", "terminals", "Its agent keeps too many terminals open.", "Let the agent end what it does not need."},
 		{"pty-failed", "a terminal of an agent could not be used: it took no input", "terminal-fails", "Terminals of its agent fail.", "Read what a terminal needs"},

@@ -181,7 +181,7 @@ func (s *subjectView) interrupted() Check {
 }
 
 func (s *subjectView) runaway() Check {
-	q := question{"runaway", "Does a process in it run on without its agent?", "its processes"}
+	q := question{"runaway", "Does a process in it run on too long?", "its processes"}
 	for _, b := range s.sandboxes {
 		if platformOf(b.Provider.String()) != agentCloud {
 			continue
@@ -406,7 +406,11 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Start the agent again.")
 	case d.is("runaway"):
 		d.NoReset = backend.Safe{}
-		d.conclude("A process in it runs on without its agent: %s.", d.fact("runaway"))
+		if fact := d.fact("runaway").String(); fact == backend.RunsLong || fact == backend.StartRunsOn {
+			d.conclude("A process in it runs long: %s. Nothing tells that an agent gave it up.", d.fact("runaway"))
+		} else {
+			d.conclude("A process in it runs on without its agent: %s.", d.fact("runaway"))
+		}
 		d.dont("Don't take the agent's error for its end. Only the agent's own wait ended.")
 		d.do("Ask it to end: sandglass stop-process %s. It is billed, and wakes the sandbox.", name)
 		d.do("It runs on: sandglass kill-process %s. Its unsaved work is lost.", name)

@@ -27,6 +27,8 @@ type ProcessRole struct {
 	// Snapshot says that it saves or restores the files of a session, Named that somebody gave it a name, which the SDK does
 	// not: whether an agent waited for it is not known then.
 	Snapshot, Named bool
+	// Starts is since when a command of a session's start is late, for which the SDK has no limit of its own; zero: it is none, or not late.
+	Starts time.Time
 	// Told is when the log of its agent has an error of a command, zero: it has none. Sure says that the line names this very
 	// command; else it names none, and stands near GaveUp.
 	Told time.Time
@@ -61,7 +63,7 @@ func (s *State) RoleOf(b *backend.Sandbox, p *backend.SandboxProcess, read time.
 		r.What = backend.Text("a terminal of the agent")
 		return r
 	case strings.HasSuffix(strings.ReplaceAll(command, "'", ""), "mkdir -p "+root):
-		r.What = backend.Text("the start of a session")
+		limit, r.What = "", backend.Text("the start of a session")
 	default:
 		r.Named = !p.Name.IsEmpty() && !unnamed.MatchString(p.Name.String())
 	}
@@ -70,6 +72,13 @@ func (s *State) RoleOf(b *backend.Sandbox, p *backend.SandboxProcess, read time.
 		return r
 	}
 	if p.Class != backend.WorkRunning || p.StartedAt.IsZero() {
+		return r
+	}
+	if limit == "" {
+		if ran := read.Sub(p.StartedAt); ran > state.Timeout(backend.AgentExec) {
+			r.Starts = p.StartedAt.Add(state.Timeout(backend.AgentExec))
+			r.Late = backend.Textf("it runs for %s: the SDK has no limit of its own for it, so that whether its agent still waits is not known", backend.Age(ran))
+		}
 		return r
 	}
 	waits := state.Timeout(limit)

@@ -27,6 +27,7 @@ func TestWhatAProcessIsToAnAgent(t *testing.T) {
 		{"", "env A=‹masked› sh -c 'tar -C /workspace -cf /tmp/bl-persist-" + digits + ".tar .'", "the save of a session's files", "it runs past workspace_tar_s of 5m", 6 * time.Minute, backend.WorkRunning},
 		{"", "sh -c 'tar -C /workspace -xf /tmp/bl-hydrate-" + digits + ".tar'", "the restore of a session's files", "", time.Minute, backend.WorkRunning},
 		{"", "mkdir -p '/workspace'", "the start of a session", "", time.Hour, backend.WorkSucceeded},
+		{"", "mkdir -p '/workspace'", "the start of a session", "it runs for 1h: the SDK has no limit of its own for it, so that whether its agent still waits is not known", time.Hour, backend.WorkRunning},
 		{"pty-0a1b2c3d4e5f", "bash", "a terminal of the agent", "", time.Hour, backend.WorkRunning},
 	} {
 		p := backend.SandboxProcess{Name: backend.Clean(c.name, 60), Command: backend.Clean(c.command, 300), Class: c.class, StartedAt: read.Add(-c.ago)}

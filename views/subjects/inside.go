@@ -65,6 +65,7 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 		}
 		w.Field("its clock", kit.Span{Tone: theme.Warn, Text: off.Abs().String() + " " + way + " ours"}, dim("  measured by a command of the probe: times of processes are corrected by it"))
 	}
+	_, over := w.f.State.EndOn(b)
 	for i, p := range x.Processes {
 		w.process(label(i+1, "processes"), &p)
 		r := w.f.State.RoleOf(b, &p, x.At)
@@ -73,6 +74,9 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 		}
 		if !r.Late.IsEmpty() {
 			w.Field("", kit.Span{Tone: theme.Warn, Text: r.Late.String()})
+		}
+		if over && p.MayRun() {
+			w.Field("", kit.Span{Tone: theme.Warn, Text: "its session is over: it runs on"})
 		}
 	}
 	if x.More > 0 {

@@ -6,16 +6,19 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views/kit"
 )
 
 // probed is what the page of a sandbox says that a probe read.
-func probed(t *testing.T, x *backend.Inside) string {
+func probed(t *testing.T, x *backend.Inside, sessions ...*backend.Session) string {
 	t.Helper()
 	f := frameWith()
+	f.State.Sessions = fleet.NewTable(sessions...)
+	f.State.Sources[0].Inputs = []backend.Input{backend.InputRegistry}
 	x.At, x.Root = f.Now.Add(-time.Minute), backend.Text("/workspace")
 	w := &writer{Doc: &kit.Doc{}, f: f}
-	w.insideOf(&backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-1")}}, Name: backend.Text("agents-1"), Provider: backend.Text("blaxel")}, x, false)
+	w.insideOf(&backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-1")}}, Name: backend.Text("agents-1"), Provider: backend.Text("blaxel"), Session: backend.MustID("s1")}, x, false)
 	return strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(w.Doc.Layout(f.Theme, 300), "\n"), "")), " ")
 }
 
@@ -89,6 +92,18 @@ func TestNothingIsProbedInAnArchive(t *testing.T) {
 		page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(w.Doc.Layout(f.Theme, 300), "\n"), "")), " ")
 		if !strings.Contains(page, want) || status != "DEPLOYED RUNNING" && strings.Contains(page, "a probe reads them") {
 			t.Errorf("%s: %s", status, page)
+		}
+	}
+}
+
+// TestAProcessOfAnEndedSessionSaysSo: each that still runs, and none while the session goes on.
+func TestAProcessOfAnEndedSessionSaysSo(t *testing.T) {
+	for status, want := range map[backend.Literal]int{"completed": 2, "running": 0} {
+		s := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "helix", ID: backend.MustID("s1")}}, Status: backend.Text(status), Running: backend.Known(status == "running")}
+		page := probed(t, &backend.Inside{Answered: true, Processes: []backend.SandboxProcess{{PID: backend.Text("50"), Name: backend.Text("dev-server"), Class: backend.WorkRunning},
+			{PID: backend.Text("51"), Name: backend.Text("pty-0a1b2c3d4e5f"), Class: backend.WorkRunning}, {PID: backend.Text("52"), Class: backend.WorkSucceeded}}}, s)
+		if got := strings.Count(page, "its session is over: it runs on"); got != want {
+			t.Errorf("%s: %d times: %s", status, got, page)
 		}
 	}
 }
