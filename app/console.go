@@ -87,6 +87,7 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	var err error
 	viewer.Unfinished, err = s.unfinished(ctx)
 	problems.add(err)
+	s.frugal = true
 	stop := s.Start(ctx, true)
 	err = s.show(ctx, operator, viewer, on)
 	crash := (*CrashError)(nil)

@@ -35,6 +35,7 @@ type Station struct {
 	NoJournal error
 
 	store   *alerts.StateStore
+	frugal  bool               // a quiet one runs on one processor. Set before Start.
 	onState func(*fleet.State) // sees every State after the alerts; nil: nothing does. Set before Start.
 	problem func(error)
 	started bool // the fleet ran, which closes its sources
@@ -216,6 +217,9 @@ func (s *Station) Start(ctx context.Context, keep bool) (stop func()) {
 	}
 	if keep && s.StateDir != "" {
 		parts["left sandboxes"] = s.removesLeft
+	}
+	if s.frugal {
+		parts["processors"] = s.boundProcessors
 	}
 	var running sync.WaitGroup
 	for name, part := range parts {
