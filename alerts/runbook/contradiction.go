@@ -166,10 +166,38 @@ func (s *subjectView) saysAgent() *alerts.Evidence {
 }
 
 func (s *subjectView) otherPlanes() Check {
-	return s.unprobed(s.failedOn(question{"planes", "Does another plane of it fail?", "a probe"}, []backend.Plane{backend.PlaneList, backend.PlaneRead, backend.PlaneQueue, backend.PlaneDriver},
+	q := question{"planes", "Does another plane of it fail?", "a probe"}
+	c := s.failedOn(q, []backend.Plane{backend.PlaneList, backend.PlaneRead, backend.PlaneQueue, backend.PlaneDriver},
 		func(v *backend.Verdict) bool { return !v.Inferred() }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe {
 			return backend.Textf("%s: %s", v.Plane, said(v))
-		}))
+		})
+	if c.Mark == RuledOut {
+		c = s.unlessUnread(q, c)
+	}
+	return s.unprobed(c)
+}
+
+// unlessUnread rules nothing out while a plane of one of the sandboxes is not known to work: that another one works tells nothing of it.
+func (s *subjectView) unlessUnread(q question, c Check) Check {
+	for _, b := range s.sandboxes {
+		o, _ := b.Proved()
+		for _, p := range backend.Planes() {
+			v, found := o.Of(p)
+			files := p == backend.PlaneList || p == backend.PlaneRead
+			switch {
+			case p == backend.PlaneControl, p == backend.PlaneExec, !found && !files, v.Outcome == backend.OutcomeOK:
+				continue
+			case !found || !v.Tried():
+				return q.unsure("%s, but %s was not tried there", c.Fact, backend.PlaneNames([]backend.Plane{p}))
+			}
+			x := q.unsure("%s, but %s is not known: %s", c.Fact, backend.PlaneNames([]backend.Plane{p}), v.Said())
+			if v.What == backend.Text(backend.EmptyRead) {
+				x.WouldTell = backend.Text(backend.EmptyReadNext)
+			}
+			return x
+		}
+	}
+	return c
 }
 
 // unprobed advises no probe in a cloud sandbox that sleeps, whose mount is gone, or that an alert calls broken: its command would

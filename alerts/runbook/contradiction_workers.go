@@ -32,7 +32,7 @@ func diagnoseWorkers(s *subjectView) Diagnosis {
 		probe = backend.Textf("a probe: sandglass probe %s", called(s.sandboxes[0]))
 	}
 	for i := range told {
-		if !told[i].WouldTell.IsEmpty() && !slices.Contains([]string{string(applicationTells), string(commandsTell), string(imageTells), string(runsTells)}, told[i].WouldTell.String()) { // nothing else looks into them
+		if !told[i].WouldTell.IsEmpty() && !slices.Contains([]string{string(applicationTells), string(commandsTell), string(imageTells), string(runsTells), string(backend.EmptyReadNext)}, told[i].WouldTell.String()) { // nothing else looks into them
 			told[i].WouldTell = probe
 		}
 	}

@@ -368,3 +368,34 @@ func TestContainersThatAreListedAreNotMissed(t *testing.T) {
 		}
 	}
 }
+
+// TestAPlaneThatIsNotKnownRulesNothingOut: that another plane fails is ruled out only where those that a sandbox has were tried and work.
+func TestAPlaneThatIsNotKnownRulesNothingOut(t *testing.T) {
+	t.Parallel()
+	v := func(p backend.Plane, o backend.Outcome, what backend.Literal) backend.Verdict {
+		return backend.Verdict{Plane: p, Outcome: o, At: now, What: backend.Text(what)}
+	}
+	exec, list, read := v(backend.PlaneExec, backend.OutcomeOK, ""), v(backend.PlaneList, backend.OutcomeOK, ""), v(backend.PlaneRead, backend.OutcomeOK, "")
+	for name, c := range map[string]struct {
+		planes      []backend.Verdict
+		want        Mark
+		fact, tells string
+	}{
+		"all work":        {[]backend.Verdict{exec, list, read}, RuledOut, "works in b", ""},
+		"a file is empty": {[]backend.Verdict{exec, list, v(backend.PlaneRead, backend.OutcomeUnknown, backend.EmptyRead)}, CannotTell, "filesystem read is not known: the file", string(backend.EmptyReadNext)},
+		"no file is read": {[]backend.Verdict{exec, list}, CannotTell, "filesystem read was not tried there", "sandglass probe b"},
+		"no list":         {[]backend.Verdict{exec, v(backend.PlaneList, backend.OutcomeUnknown, "the list did not end"), read}, CannotTell, "filesystem list is not known: the list did not end", "sandglass probe b"},
+		"a queue":         {[]backend.Verdict{exec, list, read, v(backend.PlaneQueue, backend.OutcomeUnknown, "no answer")}, CannotTell, "queue is not known: no answer", "sandglass probe b"},
+		"one fails":       {[]backend.Verdict{exec, list, v(backend.PlaneRead, backend.OutcomeFailed, "no such file")}, Confirmed, "no such file", ""},
+	} {
+		b := workersBox(nil, c.planes...)
+		d := world{sandboxes: []*backend.Sandbox{b}}.diagnose("contradiction", b.Key)
+		i := slices.IndexFunc(d.Checks, func(k Check) bool { return k.Name == "planes" })
+		if i < 0 {
+			t.Fatalf("%s: the question is not asked", name)
+		}
+		if k := d.Checks[i]; k.Mark != c.want || !strings.Contains(k.Fact.String(), c.fact) || !strings.Contains(k.WouldTell.String(), c.tells) {
+			t.Errorf("%s: %s, %s, would tell: %s", name, k.Mark, k.Fact, k.WouldTell)
+		}
+	}
+}
