@@ -47,3 +47,41 @@ func TestFailedSavesArePendingUntilTheThird(t *testing.T) {
 	h.lines(backend.MetricHydrateFailed, "a", 1, "tar: Unexpected EOF"+backend.PhaseUnpack.Sign())
 	wantEvidence(t, h.look().want("hydrate-failed", alerts.StateFiring), "The contents are partial: unpacking adds files and never removes any")
 }
+
+// TestAPendingSaveIsNotCountedAsFiring: a session whose saves failed twice has an alert of its own beside one whose saves failed three
+// times for the same cause, and joins that one with its third.
+func TestAPendingSaveIsNotCountedAsFiring(t *testing.T) {
+	tar := "tar: ./a: Cannot open" + backend.PhaseTar.Sign()
+	s := beginLines(t, "persist-failed", backend.MetricPersistFailed)
+	s.look()
+	of := func() map[alerts.AlertState]int {
+		out := map[alerts.AlertState]int{}
+		for _, a := range s.look().alerts("persist-failed") {
+			out[a.State] += a.SubjectCount
+			for _, x := range a.Subjects {
+				if x.State != a.State {
+					t.Errorf("%s is %s in an alert that is %s", x.Label, x.State, a.State)
+				}
+			}
+		}
+		return out
+	}
+	for range 3 {
+		s.pass(5 * time.Second)
+		s.lines(backend.MetricPersistFailed, "a", 1, tar)
+		s.look()
+	}
+	for range 2 {
+		s.pass(5 * time.Second)
+		s.lines(backend.MetricPersistFailed, "b", 1, tar)
+		s.look()
+	}
+	if n := of(); n[alerts.StateFiring] != 1 || n[alerts.StatePending] != 1 {
+		t.Errorf("after two failures of the second: %v", n)
+	}
+	s.pass(5 * time.Second)
+	s.lines(backend.MetricPersistFailed, "b", 1, tar)
+	if n := of(); n[alerts.StateFiring] != 2 || n[alerts.StatePending] != 0 {
+		t.Errorf("after the third: %v", n)
+	}
+}
