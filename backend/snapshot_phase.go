@@ -14,6 +14,7 @@ const (
 	PhaseUnpack   SnapshotPhase = "unpack"
 	PhaseRefused  SnapshotPhase = "archive refused"
 	PhaseReattach SnapshotPhase = "re-attach"
+	PhaseNoBytes  SnapshotPhase = "no bytes"
 )
 
 // snapshotMarks are what tells a phase, those first that come last: what fails then may hide what failed before.
@@ -55,7 +56,7 @@ func SignedPhase(text Safe) SnapshotPhase {
 	}
 	p, _, _ := strings.Cut(text.String()[i+len(phaseSign):], ")")
 	switch p := SnapshotPhase(p); p {
-	case PhaseUntold, PhaseDetach, PhaseTar, PhaseUnpack, PhaseRefused, PhaseReattach:
+	case PhaseUntold, PhaseDetach, PhaseTar, PhaseUnpack, PhaseRefused, PhaseReattach, PhaseNoBytes:
 		return p
 	}
 	return ""
@@ -72,6 +73,8 @@ func (p SnapshotPhase) Means() Safe {
 		return Text("phase: unpack. The contents are partial: unpacking adds files and never removes any")
 	case PhaseRefused:
 		return Text("phase: before tar. The archive is unsafe or invalid, and nothing was changed")
+	case PhaseNoBytes:
+		return Text("phase: before tar. The caller gave no bytes: nothing was sent, and nothing was changed")
 	case PhaseUntold:
 	case PhaseReattach:
 		return Text("phase: re-attach. Mounts may be absent now, and an earlier error may be hidden")

@@ -53,6 +53,9 @@ func (p *Page) values(s *subjectView) []KnobValue {
 		if provider != "" && provider != "cloudflare-sandbox" && slices.Contains(sandboxKnobs[:], k.Name.String()) && !declares(s, k.Name.String()) {
 			continue
 		}
+		if k.Name.String() == backend.AgentTar && s.platform() == agentCloud && !slices.ContainsFunc(s.led, timedOut) {
+			continue // only of a wait that ended
+		}
 		if k.Name.String() == "schemaVersion" && s.ofAgentSDK() {
 			continue // of a framework; the state of an agent SDK has none
 		}
@@ -71,6 +74,8 @@ func (s *subjectView) current(knob string) backend.Safe {
 		return s.currentDirs()
 	case "pause_on_exit":
 		return s.currentPause()
+	case backend.AgentTar:
+		return s.currentTar()
 	}
 	var seen []backend.Safe
 	silent := 0
@@ -105,6 +110,20 @@ func (s *subjectView) currentPause() backend.Safe {
 			if on, ok := x.Agent.PauseOnExit.Get(); ok {
 				seen = distinct(seen, backend.Clean(strconv.FormatBool(on), 10))
 			}
+		}
+	}
+	if len(seen) == 0 {
+		return backend.Text(NotDeclared)
+	}
+	return backend.Join(seen, ", ")
+}
+
+// currentTar is how long the SDK waits for an archive, as the saved states of the subject's sandboxes say.
+func (s *subjectView) currentTar() backend.Safe {
+	var seen []backend.Safe
+	for _, b := range s.sandboxes {
+		if x := s.State.StateOn(b); x != nil {
+			seen = distinct(seen, x.Agent.Waits(backend.AgentTar))
 		}
 	}
 	if len(seen) == 0 {

@@ -386,6 +386,10 @@ func (s *subjectView) undenied(d *Diagnosis) {
 		if strings.HasPrefix(why.String(), "fires ") {
 			why = backend.Textf("it %s", why)
 		}
+		if s.endPhase(d, a) { // its steps are the same
+			d.Conclusion = backend.Textf("%s; %s.", sentence(s.says(a)), why)
+			return
+		}
 		d.Conclusion = backend.Textf("%s; %s.", sentence(s.says(a)), why)
 	case alerts.StateEnded, alerts.StateResolved:
 		return

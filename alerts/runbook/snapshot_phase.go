@@ -12,8 +12,8 @@ func phaseOf(a *alerts.Alert) backend.SnapshotPhase {
 	if a.Rule != "persist-failed" && a.Rule != "hydrate-failed" {
 		return ""
 	}
-	if strings.Contains(a.Cause.String(), "WorkspaceWriteTypeError") { // what was to be restored is no archive, and was not written
-		return backend.PhaseRefused
+	if strings.Contains(a.Cause.String(), "WorkspaceWriteTypeError") {
+		return backend.PhaseNoBytes
 	}
 	for _, p := range []backend.SnapshotPhase{backend.PhaseTar, backend.PhaseUnpack, backend.PhaseRefused} {
 		for _, e := range a.Evidence {
@@ -29,7 +29,13 @@ func phaseOf(a *alerts.Alert) backend.SnapshotPhase {
 func (s *subjectView) endPhase(d *Diagnosis, a *alerts.Alert) bool {
 	p := phaseOf(a)
 	d.Do = nil
+	if p != backend.PhaseNoBytes && timedOut(a) && s.platform() == agentCloud {
+		s.endTimedOut(d, a)
+		return true
+	}
 	switch p {
+	case backend.PhaseNoBytes:
+		s.noBytes(d)
 	case backend.PhaseTar:
 		copied := backend.Text("Copy what matters")
 		if len(s.sandboxes) == 1 && s.platform() == agentCloud {
@@ -55,6 +61,48 @@ func (s *subjectView) endPhase(d *Diagnosis, a *alerts.Alert) bool {
 	return true
 }
 
+// timedOut reports whether the lines behind an alert about a save or restore name a wait that ended as the cause.
+func timedOut(a *alerts.Alert) bool {
+	return (a.Rule == "persist-failed" || a.Rule == "hydrate-failed") && says(a, "timeouterror")
+}
+
+// endTimedOut ends the page about a save or restore for which the SDK waited no longer.
+func (s *subjectView) endTimedOut(d *Diagnosis, a *alerts.Alert) {
+	probe, waits := backend.Text("a probe"), (*backend.AgentState)(nil).Waits(backend.AgentTar)
+	if len(s.sandboxes) == 1 {
+		b := s.sandboxes[0]
+		probe = backend.Textf("sandglass probe %s", called(b))
+		if x := s.State.StateOn(b); x != nil {
+			waits = x.Agent.Waits(backend.AgentTar)
+		}
+		if a.Rule == "persist-failed" {
+			d.do("Do not end the sandbox: the files are still in it. Save them: sandglass rescue %s.", called(b))
+		}
+	} else if a.Rule == "persist-failed" {
+		d.do("Do not end the sandbox: the files are still in it. Copy what matters.")
+	}
+	if a.Rule == "hydrate-failed" {
+		d.do("Do not let the agent save now: its contents may be partial.")
+	}
+	d.do("See whether tar still runs and how large the tree is: %s. Only the SDK's own wait ended.", probe)
+	d.do("Raise workspace_tar_s (now %s). Or skip caches and builds in the snapshot.", waits)
+	d.Conclusion = backend.Textf("%s. Its SDK waited no longer: tar was too slow, or the sandbox did not answer.", sentence(s.says(a)))
+}
+
+// noBytes says what helps where the caller of a restore gave nothing to restore: nothing is known of an archive.
+func (s *subjectView) noBytes(d *Diagnosis) {
+	d.do("Correct what calls the restore. It must give bytes, or an open file.")
+	if len(s.sandboxes) == 1 {
+		switch x := s.State.StateOn(s.sandboxes[0]); {
+		case x == nil || x.Agent.Snapshot.IsEmpty():
+		case x.Agent.KeepsNothing():
+			d.do("Its saved state has a noop snapshot. Nothing was ever saved, so nothing can be restored.")
+			return
+		}
+	}
+	d.do("See whether the snapshot of its saved state is there.")
+}
+
 // restoreAgain says how the files come back after a restore that failed: by room where the disk is full, else by what the saved state keeps.
 func (s *subjectView) restoreAgain(d *Diagnosis, a *alerts.Alert) {
 	one := len(s.sandboxes) == 1 && s.platform() == agentCloud
@@ -76,16 +124,21 @@ func (s *subjectView) restoreAgain(d *Diagnosis, a *alerts.Alert) {
 
 // full reports whether the lines behind an alert say that a disk was full.
 func full(a *alerts.Alert) bool {
-	says := func(t backend.Safe) bool { return strings.Contains(strings.ToLower(t.String()), "no space left") }
+	return says(a, "no space left")
+}
+
+// says reports whether the cause, the evidence or a subject of an alert has words, in lower case.
+func says(a *alerts.Alert, words string) bool {
+	has := func(t backend.Safe) bool { return strings.Contains(strings.ToLower(t.String()), words) }
 	for _, e := range a.Evidence {
-		if says(e.Text) {
+		if has(e.Text) {
 			return true
 		}
 	}
 	for i := range a.Subjects {
-		if says(a.Subjects[i].Detail) {
+		if has(a.Subjects[i].Detail) {
 			return true
 		}
 	}
-	return says(a.Cause)
+	return has(a.Cause)
 }

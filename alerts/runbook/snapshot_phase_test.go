@@ -19,7 +19,10 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 		"untold":    {"hydrate-failed", "2", "log: failed", "No check tells the cause", "Save what is there first: sandglass rescue b", "Pause"},
 		"noop":      {"hydrate-failed", "2", "log: failed", "No check tells the cause", "names no other snapshot", "Restore another"},
 		"refused":   {"hydrate-failed", "2", "log: " + backend.PhaseRefused.Means().String(), "nothing was changed", "Nothing was changed by it", "Pause"},
-		"no bytes":  {"hydrate-failed", "2", "", "nothing was changed", "Nothing was changed by it", "Pause"},
+		"no bytes":  {"hydrate-failed", "2", "", "gave no bytes: nothing was sent, and nothing was changed", "Correct what calls the restore", "older snapshot"},
+		"waited":    {"persist-failed", "2", "log: newest: WorkspaceArchiveReadError: x, after TimeoutError (phase: cannot tell)", "Its SDK waited no longer", "Raise workspace_tar_s (now 300 s", "store"},
+		"… pending": {"persist-failed", "2", "log: newest: WorkspaceArchiveReadError: x, after TimeoutError (phase: cannot tell)", "persist-failed is pending", "Raise workspace_tar_s (now 300 s", "store"},
+		"… restore": {"hydrate-failed", "2", "log: newest: WorkspaceArchiveWriteError: x, after ExecTimeoutError (phase: cannot tell)", "Its SDK waited no longer", "its contents may be partial", "snapshot store"},
 		"no token":  {"preview-failed", "contradiction", "log: preview_token_creation_failed", "Its agent could not get the address", "No token was made", "exposed ports"},
 		"no answer": {"preview-failed", "contradiction", "log: preview_creation_failed", "Its agent could not get the address", "The platform did not make", "No token"},
 		"no kind":   {"preview-failed", "contradiction", "log: failed", "Its agent could not get the address", "Read the line", "No token"},
@@ -38,7 +41,11 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 			cause = backend.Text("its own API is open to the internet: files, commands and terminals")
 			detail = backend.Text("port 443, preview api, to its own API; port 3000, preview port-3000; of the agent's ports its saved state says private")
 		}
-		a := &alerts.Alert{ID: "x", Rule: c.rule, Source: "docker", Runbook: c.page, State: alerts.StateFiring, Cause: cause, Confirmed: now,
+		state := alerts.StateFiring
+		if name == "… pending" {
+			state = alerts.StatePending
+		}
+		a := &alerts.Alert{ID: "x", Rule: c.rule, Source: "docker", Runbook: c.page, State: state, Cause: cause, Confirmed: now,
 			Evidence: []alerts.Evidence{{Text: backend.Clean(c.evidence, 300)}}, Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: detail}}, SubjectCount: 1}
 		snapshot := backend.Text("remote")
 		if name == "noop" {

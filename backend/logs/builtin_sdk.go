@@ -34,6 +34,9 @@ var snapshotFrames = [...]struct {
 	{"hydrate_workspace", ClassHydrateFailed},
 }
 
+// noBytesName is the pattern of a restore for which the caller gave no bytes.
+const noBytesName = "hydrate-no-bytes"
+
 // ptyFrames are those of its terminals.
 var ptyFrames = [...]string{"pty_exec_start", "pty_write_stdin"}
 
@@ -64,7 +67,7 @@ func sdkLines() (out []pattern) {
 				`{"level":"error","message":"the test test_` + f.name + `_again is skipped"}`},
 		})
 	}
-	out = append(out, pattern{name: "hydrate-no-bytes", contains: "bl-hydrate-", class: ClassHydrateFailed, tier: tierError, meaning: "the saved content of a workspace is no archive", inError: true, event: true, quoted: true,
+	out = append(out, pattern{name: noBytesName, contains: "bl-hydrate-", class: ClassHydrateFailed, tier: tierError, meaning: "what was given to a restore is no bytes", inError: true, event: true, quoted: true,
 		also:   regexp.MustCompile(`WorkspaceWriteTypeError|workspace_write_type_error`),
 		hits:   []string{`2026-01-01T12:00:00Z ERROR agents WorkspaceWriteTypeError: write() expects a binary file-like object {'path': '/tmp/bl-hydrate-0a1b.tar', 'actual_type': 'str'}`},
 		misses: []string{`2026-01-01T12:00:00Z ERROR agents WorkspaceWriteTypeError: {'path': '/workspace/a', 'actual_type': 'str'}`}})
@@ -142,6 +145,17 @@ func frameSample(p *pattern, r record) []byte {
 		}
 	}
 	out = bytes.Clone(out[:min(len(out), maxSample)])
+	if !waitEnded.Match(out) { // what began the chain is the cause
+		for _, text := range [][]byte{r.errText, r.message, r.part.late} {
+			if late := waitEnded.Find(text); late != nil {
+				out = append(append(out, ", after "...), late...)
+				break
+			}
+		}
+	}
 	phase := cmp.Or(backend.PhaseIn(string(r.message)), backend.PhaseIn(string(r.errText)), backend.PhaseUntold)
+	if bytes.Contains(out, []byte("WorkspaceWriteTypeError")) && p.class == ClassHydrateFailed {
+		phase = backend.PhaseNoBytes
+	}
 	return append(out, phase.Sign()...)
 }

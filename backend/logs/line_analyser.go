@@ -200,6 +200,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	if p1 == nil && !marked {
 		if k.session != "" && r.ownError() {
 			a.tally.add(k.of(backend.MetricErrorLines), at, 1, false, r.told(data))
+			r.heads(k.of(backend.MetricErrorLines), at)
 		}
 		return
 	}
@@ -215,6 +216,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	}
 	if p1 != nil && p1.class.ofSDK() && k.session != "" && r.ownError() {
 		a.tally.add(k.of(backend.MetricErrorLines), at, 1, false, r.told(data))
+		r.heads(k.of(backend.MetricErrorLines), at)
 	}
 	if f.said {
 		if r.part.continues {

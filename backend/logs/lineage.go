@@ -17,6 +17,7 @@ type lineage struct {
 	session []byte         // that the newest line names which begins as they do
 	trace   traceState     // where lines have no usual beginning
 	answer  []byte         // of a platform, that the chain of errors told before
+	late    []byte         // the error of the chain that says that a wait ended
 }
 
 // lineShape is what begins a line; a greater one needs more.
@@ -37,6 +38,7 @@ type part struct {
 
 	counted *[]countedClass // what was counted of it and of the line that it continues; nil: it stands alone
 	answer  []byte          // of a platform, that the chain of errors which it belongs to told
+	late    []byte          // the error of that chain which says that a wait ended
 }
 
 // of says which part a line is. r is the same line, taken apart.
@@ -80,12 +82,12 @@ func (l *lineage) of(data []byte, r *record) part {
 		return l.traced(text, r)
 	}
 	l.answered(text)
-	return part{continues: true, head: l.head, session: l.session, counted: &l.counted, answer: l.answer}
+	return part{continues: true, head: l.head, session: l.session, counted: &l.counted, answer: l.answer, late: l.late}
 }
 
 // saw notes a line that begins as the log's lines do; no text: it is whole by itself.
 func (l *lineage) saw(shape lineShape, text []byte) {
-	l.usual, l.plain, l.counted, l.answer = max(l.usual, shape), 0, l.counted[:0], l.answer[:0]
+	l.usual, l.plain, l.counted, l.answer, l.late = max(l.usual, shape), 0, l.counted[:0], l.answer[:0], l.late[:0]
 	if text == nil {
 		l.head = nil
 		return

@@ -93,6 +93,9 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 			return line
 		}
 		phase := cmp.Or(backend.PhaseIn(string(r.message)), backend.PhaseIn(string(r.errText)))
+		if p.name == noBytesName {
+			phase = backend.PhaseNoBytes
+		}
 		return append(bytes.Clone(c[:min(len(c), maxSample)]), phase.Sign()...)
 	case ClassTmpdirCloseFailed, ClassPreviewFailed, ClassPTYCount:
 		if c := p.causeIn(r.message, r.errText); len(c) > 0 {

@@ -39,6 +39,10 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 			[]string{head + `"exc_info":"Traceback (most recent call last):\n  in persist_workspace\n  in teardown_for_snapshot\nWorkspaceArchiveReadError: failed"}`}},
 		{"frames in parts", "WorkspaceArchiveReadError", backend.MetricPersistFailed,
 			[]string{head + `"exception":[{"exc_type":"WorkspaceArchiveReadError","exc_value":"failed","frames":[{"filename":"s.py","lineno":7,"name":"persist_workspace"}]}]}`}},
+		{"a wait that ended in a chain", "WorkspaceArchiveReadError: failed to read archive for path: /workspace, after TimeoutError (phase: cannot tell)", backend.MetricPersistFailed,
+			[]string{head + `"exception":"Traceback (most recent call last):\n  File \"sandbox.py\", line 7, in persist_workspace\nTimeoutError\n\nThe above exception was the direct cause of the following exception:\n\nagents.sandbox.errors.WorkspaceArchiveReadError: failed to read archive for path: /workspace"}`}},
+		{"no bytes in a traceback", "WorkspaceWriteTypeError: payload must be bytes (phase: no bytes)", backend.MetricHydrateFailed,
+			plain(dated, "Traceback (most recent call last):", `  File "blaxel/sandbox.py", line 9, in hydrate_workspace`, "agents.sandbox.errors.WorkspaceWriteTypeError: payload must be bytes")},
 		{"the first argument of a save", "tar: ./a: Cannot open (phase: tar)", backend.MetricPersistFailed,
 			[]string{head + `"error":{"type":"WorkspaceArchiveReadError","args":[{"path":"/workspace","reason":"tar_failed","output":"tar: ./a: Cannot open"}]}}`}},
 		{"the first argument as a text", "tar: ./a: Cannot open (phase: tar)", backend.MetricPersistFailed,
@@ -46,16 +50,16 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 		{"the first argument in the text of an error", "tar: Unexpected EOF (phase: unpack)", backend.MetricHydrateFailed,
 			[]string{head + `"error":"WorkspaceArchiveWriteError({'path': '/workspace', 'reason': 'tar_extract_failed', 'output': 'tar: Unexpected EOF'})"}`}},
 		{"an attribute of the error", "unsafe", backend.MetricHydrateFailed, []string{head + `"error":{"type":"WorkspaceArchiveWriteError","message":"failed to write archive","reason":"unsafe_or_invalid_tar"}}`}},
-		{"a traceback in plain text", "WorkspaceArchiveReadError: failed to read archive for path: /workspace (phase: cannot tell)", backend.MetricPersistFailed, plain(dated, persist...)},
+		{"a traceback in plain text", "WorkspaceArchiveReadError: failed to read archive for path: /workspace, after ExecTimeoutError (phase: cannot tell)", backend.MetricPersistFailed, plain(dated, persist...)},
 		{"a traceback whose snapshot is given up", "failed to persist snapshot", backend.MetricPersistFailed,
 			plain(dated, append(persist, "", "During handling of the above exception, another exception occurred:", "", "Traceback (most recent call last):", "agents.sandbox.errors.SnapshotPersistError: failed to persist snapshot")...)},
-		{"a traceback in a log without times", "WorkspaceArchiveReadError: failed to read archive for path: /workspace (phase: cannot tell)", backend.MetricPersistFailed,
+		{"a traceback in a log without times", "WorkspaceArchiveReadError: failed to read archive for path: /workspace, after ExecTimeoutError (phase: cannot tell)", backend.MetricPersistFailed,
 			plain("ERROR:agents.sandbox:stop failed session_id=s1", append(persist, "INFO:agents:done")...)},
 		{"the mapping in plain text", "tar: Unexpected EOF (phase: unpack)", backend.MetricHydrateFailed,
 			plain(dated, "Traceback (most recent call last):", `  File "blaxel/sandbox.py", line 9, in start`, "WorkspaceArchiveWriteError: {'path': '/workspace', 'reason': 'tar_extract_failed', 'output': 'tar: Unexpected EOF'}")},
-		{"the class before its frame", "WorkspaceArchiveReadError: failed to read archive for path: /workspace (phase: cannot tell)", backend.MetricPersistFailed,
+		{"the class before its frame", "WorkspaceArchiveReadError: failed to read archive for path: /workspace, after ExecTimeoutError (phase: cannot tell)", backend.MetricPersistFailed,
 			plain("2026-01-01T11:59:50Z ERROR agents WorkspaceArchiveReadError: failed session_id=s1", persist...)},
-		{"no bytes to restore", "str", backend.MetricHydrateFailed,
+		{"no bytes to restore", "(phase: no bytes)", backend.MetricHydrateFailed,
 			[]string{head + `"error":{"type":"WorkspaceWriteTypeError","message":"write() expects a binary file-like object","context":{"path":"/tmp/bl-hydrate-0a1b.tar","actual_type":"str"}}}`}},
 		{"a terminal", "it did not start: ExecTimeoutError: command timed out", backend.MetricPTYFailed,
 			plain(dated, "Traceback (most recent call last):", `  File "sandbox.py", line 7, in pty_exec_start`, "TimeoutError", "", "The above exception was the direct cause of the following exception:", "",
@@ -101,6 +105,9 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 		all := 0.0
 		for _, m := range []backend.Metric{backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricPTYFailed, backend.MetricPTYUnknown, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing, backend.MetricSDKNotice, backend.MetricPackageMissing} {
 			all += total(r.Counts, m, "*")
+		}
+		if n := total(r.Counts, backend.MetricErrorLines, "*"); n != 0 && (c.metric == backend.MetricPersistFailed || c.metric == backend.MetricHydrateFailed || c.metric == backend.MetricPTYFailed) {
+			t.Errorf("%s: %v other error lines: the line before a traceback is a part of it", c.name, n)
 		}
 		if n := total(r.Counts, c.metric, "s1"); n != 1 || all != 1 {
 			t.Errorf("%s: %v of %s, %v in all", c.name, n, c.metric, all)

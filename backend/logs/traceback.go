@@ -22,6 +22,7 @@ var (
 	traceChains = [...][]byte{[]byte("The above exception was the direct cause"), []byte("During handling of the above exception")}
 	// traceEnds is the line of an error: its class, with or without its module, and what it says.
 	traceEnds = regexp.MustCompile(`^[ |+-]{0,20}(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b(?:: ?.*)?)$`)
+	waitEnded = regexp.MustCompile(`\b(?:Exec)?TimeoutError\b`)
 	errorHead = regexp.MustCompile(`^[ |+-]{0,20}(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception): ?$`)
 )
 
@@ -29,6 +30,9 @@ var (
 func (l *lineage) answered(text []byte) {
 	if !bytes.Contains(text, []byte("Error")) {
 		return
+	}
+	if late := waitEnded.Find(text); late != nil && traceEnds.Match(text) {
+		l.late = append(l.late[:0], late...)
 	}
 	if words := sdkAnswer.Find(text); words != nil {
 		l.answer = append(append(append(l.answer[:0], words...), ' '), sdkStatus.Find(text)...)
@@ -49,7 +53,7 @@ func (l *lineage) traced(text []byte, r *record) part {
 	chains := len(text) == 0 || bytes.HasPrefix(text, traceChains[0]) || bytes.HasPrefix(text, traceChains[1])
 	switch {
 	case begins && l.trace == traceNone:
-		l.trace, l.counted, l.answer = traceFrames, l.counted[:0], l.answer[:0]
+		l.trace, l.answer, l.late = traceFrames, l.answer[:0], l.late[:0]
 		if len(r.session) > 0 {
 			l.names(r)
 		}
@@ -62,15 +66,16 @@ func (l *lineage) traced(text []byte, r *record) part {
 	}
 	if l.trace == traceNone {
 		l.names(r)
-		return part{}
+		l.counted = l.counted[:0]
+		return part{counted: &l.counted}
 	}
 	l.answered(text)
-	return part{continues: true, session: l.session, counted: &l.counted, answer: l.answer}
+	return part{continues: true, session: l.session, counted: &l.counted, answer: l.answer, late: l.late}
 }
 
 // countedClass is what was counted of a line and of what continues it.
 type countedClass struct {
-	class Class
+	class Class // empty: an error line that says nothing more, such as the one before a traceback
 	of    seriesKey
 	at    time.Time
 	frame *pattern // it was counted by a function that names no error
@@ -86,6 +91,13 @@ func (c Class) ofSDK() bool {
 	return c == ClassSDKExec || c == ClassSDKFiles || c == ClassSDKMissing || c == ClassSDKDelete || c == ClassSDKNotice
 }
 
+// heads notes an error line that a traceback may follow: it tells no other error than that.
+func (r *record) heads(of seriesKey, at time.Time) {
+	if r.part.counted != nil && !r.part.continues {
+		*r.part.counted = append(*r.part.counted, countedClass{of: of, at: at})
+	}
+}
+
 // again reports whether what a line says was counted already of the line that it continues: each part of a chained traceback has the
 // same frames, and an error in them is no other trouble. of is what it counts as.
 func (a *lineAnalyser) again(p *pattern, r *record, of seriesKey, at time.Time) bool {
@@ -93,12 +105,13 @@ func (a *lineAnalyser) again(p *pattern, r *record, of seriesKey, at time.Time) 
 		return false
 	}
 	all := *r.part.counted
-	if r.part.continues && slices.ContainsFunc(all, func(c countedClass) bool { return c.class == p.class || p.class.ofSDK() }) {
+	if r.part.continues && slices.ContainsFunc(all, func(c countedClass) bool { return c.class == p.class || c.class != "" && p.class.ofSDK() }) {
 		a.gaveUp(p, r, all)
 		return true
 	}
 	all = slices.DeleteFunc(all, func(c countedClass) bool { // what was counted before was of this
-		is := c.class.ofSDK() && !p.class.ofSDK() || p.class == ClassPTYUnknown && c.class == ClassPTYFailed && c.frame != nil
+		_, said := of.metric.Unsaid()
+		is := (c.class.ofSDK() || c.class == "" && !said && r.part.continues) && !p.class.ofSDK() || p.class == ClassPTYUnknown && c.class == ClassPTYFailed && c.frame != nil
 		if is {
 			a.tally.takeBack(c.of, c.at)
 		}
