@@ -65,7 +65,7 @@ func (r *Run) uncertainAbout(i int, why *UncertainError) {
 func (r *Run) waitsFor(last bool) backend.Safe {
 	_, judges := r.ability.Part.Verifier.(Standing)
 	if judges && last && r.p.Count(ResultUnknown) > 0 {
-		return backend.Textf("nothing is sent again; the inventory is read for up to %s to see what became of it", backend.Age(verifyFor))
+		return backend.Textf("nothing is sent again; the inventory is read for up to %s to see the result", backend.Age(verifyFor))
 	}
 	return backend.Text("waiting for readings that show the result")
 }

@@ -408,10 +408,11 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.NoReset = backend.Safe{}
 		if fact := d.fact("runaway").String(); fact == backend.RunsLong || fact == backend.StartRunsOn {
 			d.conclude("A process in it runs long: %s. Nothing tells that an agent gave it up.", d.fact("runaway"))
+			d.dont("Don't end it before you know whose it is.")
 		} else {
 			d.conclude("A process in it runs on without its agent: %s.", d.fact("runaway"))
+			d.dont("Don't take the agent's error for its end. Only the agent's own wait ended.")
 		}
-		d.dont("Don't take the agent's error for its end. Only the agent's own wait ended.")
 		d.do("Ask it to end: sandglass stop-process %s. It is billed, and wakes the sandbox.", name)
 		d.do("It runs on: sandglass kill-process %s. Its unsaved work is lost.", name)
 		d.do("Probe again: sandglass probe %s. Only that shows that it is gone.", name)
