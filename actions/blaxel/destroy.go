@@ -15,7 +15,7 @@ import (
 
 // destroy deletes the sandbox by one request. Later readings of the inventory show the result.
 func (c *client) destroy(ctx context.Context, _ actions.Target) (actions.Done, error) {
-	request := actions.Step{Name: backend.Text("delete request"), Result: actions.StepStarting, Said: backend.Text("sent once, whatever the answer is")}
+	request := actions.Step{Name: backend.Text("delete request"), Result: actions.StepStarting, Said: backend.Text("sent once, and never again")}
 	c.told(request)
 	a, err := c.control(ctx, http.MethodDelete, c.path)
 	request.Took = a.took
