@@ -428,20 +428,26 @@ func BenchmarkProgressOfTenThousand(b *testing.B) {
 	}
 }
 
+// TestAVerifiedDestroyEndsWhatWasObserved, and so does a stop that takes the files along; one that leaves them does not.
 func TestAVerifiedDestroyEndsWhatWasObserved(t *testing.T) {
-	for verified, want := range map[bool]int{true: 1, false: 0} {
+	for _, x := range []struct {
+		verified bool
+		spec     Spec
+		want     string
+	}{{true, Spec{Verb: Destroy}, "destroyed by eve"}, {false, Spec{Verb: Destroy}, ""}, {true, Spec{Verb: Stop, Empties: true}, "stopped by eve"}, {false, Spec{Verb: Stop, Empties: true}, ""}, {true, Spec{Verb: Stop}, ""}} {
 		bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
 			feed := &observing{w, map[backend.Key][]backend.Verdict{}}
 			run := &Run{control: &Control{opt: Options{Feed: feed}}}
-			run.ability.Spec.Verb = Destroy
+			run.ability.Spec, run.p.Plan = x.spec, &Plan{Who: audit.Who{User: backend.Text("root"), Claimed: backend.Text("eve")}}
 			k := backend.Key{Kind: backend.KindSandbox, Source: home, ID: backend.MustID("box")}
 			run.p.Lines = []Line{{Target: Target{Key: k}, Issued: time.Now(), Result: ResultUnverified}}
-			if verified {
+			if x.verified {
 				run.p.Lines[0].Result = ResultVerified
 			}
 			run.tellDestroyed(0)
-			if x := feed.seen[k]; len(x) != want || want == 1 && !x[0].Destroyed.Equal(run.p.Lines[0].Issued) {
-				t.Errorf("%v: %v", verified, x)
+			vs := feed.seen[k]
+			if got := (backend.Observation{Verdicts: vs}).DestroyedHow().String(); got != x.want || got != "" && !vs[0].Destroyed.Equal(run.p.Lines[0].Issued) {
+				t.Errorf("%v: %q, %v", x, got, vs)
 			}
 		})
 	}

@@ -117,11 +117,17 @@ func markRepaired(found []backend.Verdict) {
 	}
 }
 
-// tellDestroyed tells of a destroy that was verified: what was observed before is of a container that is gone.
+// tellDestroyed tells of an end that was verified and took the files along: what was observed before is of a container that is gone.
 func (r *Run) tellDestroyed(i int) {
 	l, k := r.p.Lines[i], r.p.Lines[i].Target.Key
 	o, ok := r.control.opt.Feed.(Observer)
-	if verb := r.ability.Spec.Verb; ok && l.Result == ResultVerified && !l.Issued.IsZero() && k.Kind == backend.KindSandbox && verb == Destroy {
-		o.Observe(k, []backend.Verdict{backend.DestroyedVerdict(l.Issued)})
+	spec := &r.ability.Spec
+	if !ok || l.Result != ResultVerified || l.Issued.IsZero() || k.Kind != backend.KindSandbox || spec.Verb != Destroy && !spec.Empties {
+		return
 	}
+	how := backend.Textf("destroyed by %s", r.p.Plan.Who.Name())
+	if spec.Empties {
+		how = backend.Textf("stopped by %s", r.p.Plan.Who.Name())
+	}
+	o.Observe(k, []backend.Verdict{backend.DestroyedVerdict(l.Issued, how)})
 }

@@ -72,6 +72,8 @@ type Spec struct {
 	PerMinute int
 	// Makes says that it makes a sandbox of its own, which it removes again.
 	Makes bool
+	// Empties says that it ends a container with its files, though the sandbox keeps its id.
+	Empties bool
 	// Takes says that it takes over the terminal of the person for as long as it lasts.
 	Takes bool
 	// Custom marks a verb that the operator's configuration defines.

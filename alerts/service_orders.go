@@ -142,7 +142,17 @@ func (svc *Service) Record(events ...backend.Event) error {
 
 // Timeline lists the newest n events, newest first: transitions, orders, notes, actions, change markers, and what
 // backends reported since this process started.
-func (svc *Service) Timeline(n int) []backend.Event { return svc.timeline.newest(n) }
+func (svc *Service) Timeline(n int) []backend.Event {
+	all := svc.timeline.newest(n)
+	if st, _ := svc.Latest(); st != nil {
+		for i := range all { // an end may be read before what ended it is verified
+			if e := &all[i]; e.Name == backend.EventExit {
+				e.ToldOf(st.Sandbox(e.Subject))
+			}
+		}
+	}
+	return all
+}
 
 func (svc *Service) alert(id string) (*Alert, error) {
 	if _, b := svc.Latest(); b != nil {

@@ -1,20 +1,88 @@
 package backend
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
-// DestroyedVerdict says that Sandglass destroyed a sandbox and verified it: what was observed of it before is of a container that is gone.
-// at is when the destroy was begun.
-func DestroyedVerdict(at time.Time) Verdict {
-	return Verdict{Plane: PlaneExec, Outcome: OutcomeNotTried, What: Text("destroyed through Sandglass, and not tried since"), At: at, Destroyed: at}
+// DestroyedVerdict says that Sandglass ended a container with its files, and verified it: what was observed before is of a container that
+// is gone. at is when that was begun, how what was done and who did it: "destroyed by eve".
+func DestroyedVerdict(at time.Time, how Safe) Verdict {
+	return Verdict{Plane: PlaneExec, Outcome: OutcomeNotTried, What: Textf("%s through Sandglass, and not tried since", how), At: at, Destroyed: at, DestroyedHow: how}
 }
 
-// Destroyed is when its newest verified destroy through Sandglass was begun; zero: there was none.
-func (o Observation) Destroyed() time.Time { return destroyedOf(o.Verdicts) }
+// Destroyed is when its newest verified end through Sandglass was begun; zero: there was none.
+func (o Observation) Destroyed() time.Time {
+	at, _ := destroyedOf(o.Verdicts)
+	return at
+}
+
+// DestroyedHow says what was done then, and who did it; empty: there was no such end.
+func (o Observation) DestroyedHow() Safe {
+	at, how := destroyedOf(o.Verdicts)
+	if how.IsEmpty() && !at.IsZero() { // an older run wrote it down
+		return Text("destroyed")
+	}
+	return how
+}
 
 // destroyEnds is how long after its beginning a destroy ends a container at the latest.
 const destroyEnds = 2 * time.Minute
 
-// DestroyedHere is when the destroy of Sandglass was begun that ended its newest container; zero: none did.
+// EndedHere reports whether Sandglass ended a container of a sandbox at a time, with its files, and what was done when, and who did it.
+func (b *Sandbox) EndedHere(at time.Time) (how Safe, begun time.Time, is bool) {
+	o, _ := b.Observed.Get()
+	begun = o.Destroyed()
+	is = !begun.IsZero() && !at.Before(begun.Add(-clockSlack)) && !at.After(begun.Add(destroyEnds))
+	return o.DestroyedHow(), begun, is
+}
+
+// clockSlack is how much earlier than its beginning a platform may date what Sandglass did.
+const clockSlack = 5 * time.Second
+
+// EmptySince is since when its disk is a new one: its container was seen to start again, or was started after Sandglass ended the one before;
+// zero: neither is known.
+func (b *Sandbox) EmptySince() time.Time {
+	o, _ := b.Observed.Get()
+	if started, known := b.StartedAt.Get(); known && !o.Destroyed().IsZero() && started.After(o.Destroyed()) && started.After(b.FreshAt) {
+		return started
+	}
+	return b.FreshAt
+}
+
+// EmptiedHere reports whether its disk is a new one since Sandglass ended the container before, and what was done when, and who did it.
+func (b *Sandbox) EmptiedHere() (how Safe, begun time.Time, is bool) {
+	o, _ := b.Observed.Get()
+	begun = o.Destroyed()
+	is = !begun.IsZero() && b.EmptySince().After(begun) && !b.FreshAfter.After(begun.Add(destroyEnds)) // else one that started since ended too
+	return o.DestroyedHow(), begun, is
+}
+
+// LostHere says that its files are gone since Sandglass ended its container, and who did it; empty: Sandglass did not.
+func (b *Sandbox) LostHere() Safe {
+	how, at, is := b.EmptiedHere()
+	if here := b.DestroyedHere(); !is && !here.IsZero() {
+		o, _ := b.Observed.Get()
+		how, at, is = o.DestroyedHow(), here, true
+	}
+	if !is {
+		return Safe{}
+	}
+	return Textf("%s through Sandglass at %s; its files are gone", how, Clean(at.UTC().Format("2006-01-02T15:04:05Z"), 30))
+}
+
+// ToldOf says of the end of a container's run that Sandglass ended it, which is no guess.
+func (e *Event) ToldOf(b *Sandbox) {
+	if b == nil || e.Name != EventExit {
+		return
+	}
+	if how, at, is := b.EndedHere(e.At); is {
+		text := strings.Replace(e.Text.String(), " ("+killedGuess+")", "", 1)
+		e.Text = Textf("%s: %s through Sandglass at %s", Clean(text, MaxTextRunes), how, Clean(at.UTC().Format("15:04:05Z"), 20))
+	}
+}
+
+// DestroyedHere is when that was begun of Sandglass which ended its newest container; zero: nothing did.
 func (b *Sandbox) DestroyedHere() time.Time {
 	o, _ := b.Observed.Get()
 	at := o.Destroyed()
@@ -37,13 +105,16 @@ func (b *Sandbox) NotRepaired() time.Time {
 	return v.Unrepaired
 }
 
-func destroyedOf(lists ...[]Verdict) (at time.Time) {
+func destroyedOf(lists ...[]Verdict) (at time.Time, how Safe) {
 	for _, list := range lists {
 		for i := range list {
-			at = later(at, list[i].Destroyed)
+			v := &list[i]
+			if c := v.Destroyed.Compare(at); c > 0 || c == 0 && v.DestroyedHow.s > how.s {
+				at, how = v.Destroyed, v.DestroyedHow
+			}
 		}
 	}
-	return at
+	return at, how
 }
 
 func later(x, y time.Time) time.Time {
@@ -59,7 +130,7 @@ func (v *Verdict) before(destroyed time.Time) bool {
 }
 
 // forget drops the times from before a destroy, and keeps that of the destroy.
-func (v *Verdict) forget(destroyed time.Time) {
+func (v *Verdict) forget(destroyed time.Time, how Safe) {
 	if destroyed.IsZero() {
 		return
 	}
@@ -68,7 +139,7 @@ func (v *Verdict) forget(destroyed time.Time) {
 			*t = time.Time{}
 		}
 	}
-	v.Destroyed = destroyed
+	v.Destroyed, v.DestroyedHow = destroyed, how
 }
 
 // MergeVerdicts joins verdicts plane by plane, in the order of the planes: the newest of each stays and keeps the last
@@ -76,7 +147,7 @@ func (v *Verdict) forget(destroyed time.Time) {
 // is not in it. Equal sets give equal lists, in whatever order and in whatever portions they are merged.
 func MergeVerdicts(lists ...[]Verdict) []Verdict {
 	var out []Verdict
-	destroyed := destroyedOf(lists...)
+	destroyed, how := destroyedOf(lists...)
 	for _, p := range Planes() {
 		var best Verdict
 		found := false
@@ -109,7 +180,7 @@ func MergeVerdicts(lists ...[]Verdict) []Verdict {
 			}
 		}
 		if found {
-			best.forget(destroyed)
+			best.forget(destroyed, how)
 			out = append(out, best)
 		}
 	}

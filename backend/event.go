@@ -41,6 +41,9 @@ func (e *Event) Says(c SandboxClass) bool {
 	return e.Leaves == c
 }
 
+// EventExit is the name of an event that tells the end of a container's run.
+const EventExit = "exit"
+
 // The names of changes that are none of the fleet's.
 const (
 	ChangeStart  = "start"  // one container started, which is daily life

@@ -140,11 +140,14 @@ const (
 	NamedByRef    NamedBy = "reference"
 )
 
+// killedGuess is what exit code 137 can mean.
+const killedGuess = "killed, perhaps for memory"
+
 // ExitText is an exit code with what it says where a signal ended the process.
 func ExitText(code int) Safe {
 	switch code {
 	case 137:
-		return Text("137 (killed, perhaps for memory)")
+		return Text("137 (" + killedGuess + ")")
 	case 143:
 		return Text("143 (asked to stop)")
 	}

@@ -108,9 +108,10 @@ type Verdict struct {
 	Repaired time.Time `json:"repaired,omitzero"`
 	// Unrepaired is when a repair last failed, of the exec plane; zero: not recorded. The merge keeps the newest.
 	Unrepaired time.Time `json:"unrepaired,omitzero"`
-	// Destroyed is when a destroy of Sandglass itself was begun that was verified; zero: none. The merge keeps the newest and
-	// drops what was found no later.
-	Destroyed time.Time `json:"destroyed,omitzero"`
+	// Destroyed is when an end with all files was begun through Sandglass that was verified; zero: none. DestroyedHow says what was done
+	// and who did it. The merge keeps the newest and drops what was found no later.
+	Destroyed    time.Time `json:"destroyed,omitzero"`
+	DestroyedHow Safe      `json:"destroyed_how,omitzero"`
 	// Inside is what a probe read in the sandbox, of the control plane only. It is never changed.
 	Inside *Inside `json:"inside,omitempty"`
 	// Past says that the sandbox was started or made again since: it was found in its former life. The fold fills it.
@@ -148,7 +149,7 @@ func (v Verdict) bounded() Verdict {
 	if v.Outcome.weight() < 0 {
 		v.Outcome = OutcomeUnknown
 	}
-	v.What = Clean(v.What.String(), maxVerdictRunes)
+	v.What, v.DestroyedHow = Clean(v.What.String(), maxVerdictRunes), Clean(v.DestroyedHow.String(), maxVerdictRunes)
 	if len(v.Evidence) > 0 {
 		v.Evidence = slices.Clone(v.Evidence[:min(len(v.Evidence), MaxEvidence)])
 		for i, e := range v.Evidence {

@@ -35,7 +35,7 @@ func someVerdicts(t *testing.T, r *rand.Rand) []backend.Verdict {
 			}
 		}
 		if v.Destroyed = (time.Time{}); r.IntN(6) == 0 {
-			*v = backend.DestroyedVerdict(v.At)
+			*v = backend.DestroyedVerdict(v.At, backend.Text("destroyed by eve"))
 		}
 	}
 	return out

@@ -47,7 +47,7 @@ func specs() []actions.Spec {
 		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair", Effect: "makes the directory /workspace again and proves that a command runs in it: a missing one through the file .keep in it, a link to nothing by removing the link",
 			Cost: repairCost, Undo: "remove the directory; make the link again with ln -s", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},
 		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop", Effect: "asks its container to end, through your operator route; its files are lost, its id stays",
-			Gesture: actions.GestureName, Cap: actions.CapShare},
+			Gesture: actions.GestureName, Cap: actions.CapShare, Empties: true},
 		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy", Effect: "removes its container with all files for good",
 			Gesture: actions.GestureName, Cap: actions.CapShare},
 	}

@@ -189,8 +189,8 @@ func (n *contradictionNote) observe(b *backend.Sandbox) { n.take(b, observations
 
 func (n *contradictionNote) take(b *backend.Sandbox, all []backend.Verdict) {
 	started := b.StartedAt.Or(time.Time{})
-	if o, _ := b.Observed.Get(); !o.Destroyed().IsZero() { // on purpose, with all that failed in it
-		n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return f.At.Before(o.Destroyed()) })
+	if gone := goneAt(b); !gone.IsZero() {
+		n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return f.At.Before(gone) })
 	}
 	var mended []backend.FailureKind
 	for _, v := range all {
@@ -217,6 +217,17 @@ func (n *contradictionNote) take(b *backend.Sandbox, all []backend.Verdict) {
 	for i := range n.Failed {
 		n.Failed[i].Former = n.Failed[i].At.Before(started)
 	}
+}
+
+// goneAt is until when what failed in a sandbox is gone with its container: Sandglass ended it, or it ended behind a Worker, where each
+// start is on a new disk; zero: nothing shows that.
+func goneAt(b *backend.Sandbox) time.Time {
+	o, _ := b.Observed.Get()
+	at := o.Destroyed()
+	if ended, known := b.FinishedAt.Get(); known && onWorkers(b) && b.Class.Ended() && ended.After(at) {
+		return ended
+	}
+	return at
 }
 
 // The faults of containers that are not there to be observed.

@@ -68,7 +68,7 @@ func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		}
 		note = &n
 	}
-	if b := r.emptied(env, w, note); b != nil && (note.Lost.IsZero() || !note.Fresh.IsZero() || env.Ours(b.FreshAt).After(note.Seen)) {
+	if b := r.emptied(env, w, note); b != nil && (note.Lost.IsZero() || !note.Fresh.IsZero() || env.Ours(b.EmptySince()).After(note.Seen)) {
 		return r.restarted(env, w, b, note)
 	}
 	if note == nil || note.Lost.IsZero() || !note.Fresh.IsZero() {
@@ -287,7 +287,10 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s had succeeded at %s; its registry does not know that any more", w.Key.Safe(), env.Clock(env.Ours(w.LostSuccess))), Source: src, At: at})
 	}
 	if b := freshDisk(env, w, env.Ours(w.LostSuccess)); b != nil {
-		out = append(out, alerts.Evidence{Text: backend.Textf("the container of sandbox %s started again at %s: %s", b.Name, env.Clock(env.Ours(b.FreshAt)), emptiedBy(w)),
+		if lost := b.LostHere(); !lost.IsEmpty() {
+			out = append(out, alerts.Evidence{Text: backend.Textf("sandbox %s was %s", b.Name, lost), Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})
+		}
+		out = append(out, alerts.Evidence{Text: backend.Textf("the container of sandbox %s started again at %s: %s", b.Name, env.Clock(env.Ours(b.EmptySince())), emptiedBy(w, b)),
 			Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})
 	}
 	if x := madeAfterItsRef(env, w); x != nil {

@@ -12,6 +12,9 @@ import (
 // startedAgain is the cause of a loss by a container that started again.
 const startedAgain = backend.Literal("its container started again, on an empty disk: its files are gone, but for those on a mount")
 
+// endedHere is the cause of a loss by a container that Sandglass itself ended, which is no failure.
+const endedHere = backend.Literal("it was destroyed or stopped through Sandglass, and its container started again, on an empty disk: its files are gone, but for those on a mount")
+
 // clocksApart is how much later than a use a start must be, since two platforms tell the two times.
 const clocksApart = time.Minute
 
@@ -33,7 +36,7 @@ func boxOf(env *alerts.Env, w *backend.Workspace) (backend.ID, *backend.Sandbox)
 // freshDisk is the sandbox that a workspace or its reference names, if its container started again on an empty disk since a
 // time; else nil.
 func freshDisk(env *alerts.Env, w *backend.Workspace, since time.Time) *backend.Sandbox {
-	if _, b := boxOf(env, w); b != nil && env.Ours(b.FreshAt).After(since) {
+	if _, b := boxOf(env, w); b != nil && env.Ours(b.EmptySince()).After(since) {
 		return b
 	}
 	return nil
@@ -65,7 +68,7 @@ func (r *filesVanished) emptied(env *alerts.Env, w *backend.Workspace, n *lossNo
 		return nil
 	}
 	id, b := boxOf(env, w)
-	if b == nil || id != n.Box || b.FreshAt.IsZero() || env.Ours(b.FreshAt).Sub(n.Used) < clocksApart {
+	if b == nil || id != n.Box || b.EmptySince().IsZero() || env.Ours(b.EmptySince()).Sub(n.Used) < clocksApart {
 		return nil
 	}
 	if mounted(b) {
@@ -78,7 +81,10 @@ func (r *filesVanished) emptied(env *alerts.Env, w *backend.Workspace, n *lossNo
 }
 
 // emptiedBy says what empties the disk of a workspace's container.
-func emptiedBy(w *backend.Workspace) backend.Safe {
+func emptiedBy(w *backend.Workspace, b *backend.Sandbox) backend.Safe {
+	if _, _, ours := b.EmptiedHere(); ours {
+		return backend.Text("its disk is empty")
+	}
 	if _, kept := alerts.KeptAlive(w); kept {
 		return backend.Text("it is kept alive, so it did not sleep: it crashed, was stopped or was replaced, and its disk is empty")
 	}
@@ -99,7 +105,7 @@ func mounted(b *backend.Sandbox) bool {
 
 // restarted is the verdict about a workspace under which a container started again.
 func (r *filesVanished) restarted(env *alerts.Env, w *backend.Workspace, b *backend.Sandbox, n *lossNote) alerts.Verdict {
-	at := env.Ours(b.FreshAt)
+	at := env.Ours(b.EmptySince())
 	if apart := at.Sub(n.Fresh); n.Fresh.IsZero() || apart > time.Second {
 		c := *n
 		c.Fresh, c.Seen = at, env.Now
@@ -121,13 +127,18 @@ func (r *filesVanished) restarted(env *alerts.Env, w *backend.Workspace, b *back
 		Bounds: alerts.Bounds{Earliest: last, Latest: at}, Recheck: over,
 		Detail: backend.Textf("the container of %s started again at %s, after it was used", b.Name, env.Clock(at)),
 	}
+	if how, begun, ours := b.EmptiedHere(); ours {
+		v.Cause, v.Fingerprint, v.Severity = backend.Text(endedHere), alerts.Fingerprint(string(endedHere)), alerts.SeverityInfo
+		v.Bounds.Earliest = latestOf(last, env.Ours(begun))
+		v.Detail = backend.Textf("%s was %s at %s; its next container started at %s", b.Name, how, env.Clock(env.Ours(begun)), env.Clock(at))
+	}
 	describe(env, w, &v)
 	return v
 }
 
 // underFresh are the workspaces of a sandbox whose container started again: nothing of them changed by that.
 func underFresh(env *alerts.Env, b *backend.Sandbox) (out []backend.Key) {
-	if b.FreshAt.IsZero() || b.Session.IsZero() {
+	if b.EmptySince().IsZero() || b.Session.IsZero() {
 		return nil
 	}
 	for _, h := range env.State.Sources {

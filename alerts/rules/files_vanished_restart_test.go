@@ -153,3 +153,40 @@ func TestARegistryThatIsReCreatedUnderAFreshContainer(t *testing.T) {
 		t.Errorf("%v, then %v", was.Cause, is.Cause)
 	}
 }
+
+// TestVanishedByADestroyOfOurs: it is no failure, and told: who did it, when, and that the next container began empty. A later start by the
+// platform is a loss of its own.
+func TestVanishedByADestroyOfOurs(t *testing.T) {
+	s := beginUsed(t, 1, nil)
+	s.pass(2 * time.Minute)
+	destroyed := s.wall
+	box := func(started time.Time, edit func(*backend.Sandbox)) {
+		s.freshBox(0, 0)
+		b := s.sandboxes[boxKey("box0")]
+		b.StartedAt = backend.Known(started)
+		if edit != nil {
+			edit(b)
+		}
+		*b = *b.WithObserved([]backend.Verdict{backend.DestroyedVerdict(destroyed, backend.Text("destroyed by eve"))})
+	}
+	box(noon.Add(-time.Hour), func(b *backend.Sandbox) {
+		b.Class, b.ExitCode, b.FinishedAt = backend.SandboxExited, backend.Known(137), backend.Known(s.wall)
+	})
+	s.look().quiet("files-vanished")
+	s.pass(10 * time.Second)
+	box(s.wall, nil)
+	a := s.look().want("files-vanished", alerts.StateFiring)
+	if a.Severity != alerts.SeverityInfo || a.Cause.String() != string(endedHere) || !a.Bounds.Earliest.Equal(destroyed) || !a.Bounds.Latest.Equal(s.wall) {
+		t.Errorf("%v %v between %v and %v", a.Severity, a.Cause, a.Bounds.Earliest, a.Bounds.Latest)
+	}
+	if d := a.Subjects[0].Detail.String(); d != "helix-box0 was destroyed by eve at 12:02:00Z; its next container started at 12:02:10Z" {
+		t.Errorf("detail %q", d)
+	}
+	wantEvidence(t, a, "sandbox helix-box0 was destroyed by eve through Sandglass at 2026-03-14T12:02:00Z; its files are gone")
+	ran := s.wall.Add(time.Hour)
+	s.pass(2 * time.Hour)
+	box(s.wall, func(b *backend.Sandbox) { b.FreshAt, b.FreshAfter = s.wall, ran })
+	if a = s.look().want("files-vanished", alerts.StateFiring); a.Severity != alerts.SeverityWarning || a.Cause.String() != string(startedAgain) {
+		t.Errorf("started by its platform: %v %v", a.Severity, a.Cause)
+	}
+}

@@ -296,8 +296,8 @@ func endText(b *backend.Sandbox) backend.Safe {
 	case failed:
 		return backend.Text("failed, with an exit code that is not told")
 	}
-	if at := b.DestroyedHere(); !at.IsZero() {
-		return backend.Textf("ended with exit code %d, destroyed through Sandglass", code)
+	if !b.DestroyedHere().IsZero() {
+		return backend.Textf("ended with exit code %d, %s through Sandglass", code, howEnded(b))
 	}
 	return backend.Textf("ended with exit code %s", backend.ExitText(code))
 }

@@ -66,7 +66,7 @@ func (s *subjectView) endOver(d *Diagnosis) {
 	d.NoReset = backend.Safe{}
 	d.dont(filesAreGone)
 	if b := s.destroyedOne(); b != nil {
-		d.deny("Sandglass destroyed it at %s, and verified it. Its end is on purpose.", secondOf(b.DestroyedHere()))
+		d.deny("It was %s through Sandglass at %s, which was verified. Its end is on purpose.", howEnded(b), secondOf(b.DestroyedHere()))
 		d.do("Its next use starts a fresh container. Restore its files there, or begin a new session.")
 		return
 	}
@@ -106,7 +106,7 @@ func (s *subjectView) workersDown() Check {
 	}
 	return s.container(q, func(b *backend.Sandbox) (backend.Safe, bool) {
 		if at := b.DestroyedHere(); !at.IsZero() {
-			return backend.Textf("was destroyed through Sandglass at %s", secondOf(at)), b.Class.Over()
+			return backend.Textf("was %s through Sandglass at %s", howEnded(b), secondOf(at)), b.Class.Over()
 		}
 		if b.ExitCode.IsKnown() {
 			return endText(b), b.FailedEnd() || b.Class.Over() && ended
@@ -115,6 +115,12 @@ func (s *subjectView) workersDown() Check {
 	}, func(b *backend.Sandbox) (Mark, backend.Safe) {
 		return RuledOut, backend.Textf("is %s, and its session is over", b.Reported)
 	})
+}
+
+// howEnded says what Sandglass did that ended a container with its files, and who did it.
+func howEnded(b *backend.Sandbox) backend.Safe {
+	o, _ := b.Observed.Get()
+	return o.DestroyedHow()
 }
 
 func secondOf(t time.Time) backend.Safe { return backend.Clean(t.UTC().Format("15:04:05Z"), 20) }

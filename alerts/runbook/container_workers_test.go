@@ -17,7 +17,7 @@ func TestAContainerThatWeDestroyed(t *testing.T) {
 			b.Provider, b.Session, b.Class, b.Reported = backend.Text("cloudflare"), backend.ID{}, backend.SandboxExited, backend.Text("stopped")
 			b.ExitCode, b.StartedAt, b.FinishedAt = backend.Known(137), backend.Known(now.Add(-time.Hour)), backend.Known(now.Add(-time.Minute))
 			if destroyed {
-				*b = *b.WithObserved([]backend.Verdict{backend.DestroyedVerdict(now.Add(-time.Minute))})
+				*b = *b.WithObserved([]backend.Verdict{backend.DestroyedVerdict(now.Add(-time.Minute), backend.Text("destroyed by eve"))})
 			}
 		})}}
 		d := w.diagnose("contradiction", sbKey("b"))
@@ -28,7 +28,7 @@ func TestAContainerThatWeDestroyed(t *testing.T) {
 		for _, c := range d.Checks {
 			all += "\n" + c.Question.String() + " " + c.Fact.String()
 		}
-		if strings.Contains(all, "destroyed through Sandglass at") != destroyed || strings.Contains(all, "Sandglass destroyed it at") != destroyed || strings.Contains(all, "memory") == destroyed || strings.Contains(all, "while its session runs") {
+		if strings.Contains(all, "destroyed by eve through Sandglass at") != destroyed || strings.Contains(all, "It was destroyed by eve through Sandglass at") != destroyed || strings.Contains(all, "memory") == destroyed || strings.Contains(all, "while its session runs") {
 			t.Errorf("destroyed %v:\n%s", destroyed, all)
 		}
 	}

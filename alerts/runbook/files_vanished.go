@@ -323,9 +323,9 @@ func (s *subjectView) replaced() Check {
 	}
 	if b, w := s.freshBox(); b != nil {
 		if w.LostSuccess.IsZero() {
-			return q.yes(s.from(&b.Meta), "the container of %s started again at %s, on an empty disk, after %s was used", b.Name, hourOf(b.FreshAt), w.Key.Safe())
+			return q.yes(s.from(&b.Meta), "the container of %s started again at %s, on an empty disk, after %s was used", b.Name, hourOf(b.EmptySince()), w.Key.Safe())
 		}
-		return q.yes(s.from(&b.Meta), "the container of %s started again at %s, on an empty disk, after the last success at %s", b.Name, hourOf(b.FreshAt), hourOf(w.LostSuccess))
+		return q.yes(s.from(&b.Meta), "the container of %s started again at %s, on an empty disk, after the last success at %s", b.Name, hourOf(b.EmptySince()), hourOf(w.LostSuccess))
 	}
 	last := s.lastSuccess()
 	var known *backend.Sandbox
@@ -371,10 +371,10 @@ func (s *subjectView) replaced() Check {
 func (s *subjectView) freshBox() (*backend.Sandbox, *backend.Workspace) {
 	for _, w := range s.workspaces {
 		for _, b := range s.sandboxes {
-			if b.FreshAt.IsZero() || b.Session != w.Key.Parent || !b.Workspace.IsZero() && b.Workspace != w.Key.ID {
+			if b.EmptySince().IsZero() || b.Session != w.Key.Parent || !b.Workspace.IsZero() && b.Workspace != w.Key.ID {
 				continue
 			}
-			lost := !w.LostSuccess.IsZero() && b.FreshAt.After(w.LostSuccess)
+			lost := !w.LostSuccess.IsZero() && b.EmptySince().After(w.LostSuccess)
 			if a := s.firingOn("files-vanished", w.Key); lost || a != nil && w.LostSuccess.IsZero() && strings.Contains(a.Cause.String(), "container started again") {
 				return b, w
 			}
@@ -389,7 +389,7 @@ func idleBefore(b *backend.Sandbox, w *backend.Workspace) (time.Duration, bool) 
 	if last.IsZero() {
 		last = w.LastSuccessAt.Or(time.Time{})
 	}
-	return b.FreshAt.Sub(last), !last.IsZero() && last.Before(b.FreshAt)
+	return b.EmptySince().Sub(last), !last.IsZero() && last.Before(b.EmptySince())
 }
 
 // movedText says where the files of a workspace were and are kept.

@@ -101,8 +101,8 @@ func (s *subjectView) slept() Check {
 		after, ok := w.SleepAfter.Get()
 		if b, of := s.freshBox(); ok && of == w { // what was used since then tells nothing of before
 			idle, told := idleBefore(b, w)
-			if known := s.lastThere(w); !told && !known.IsZero() && known.Before(b.FreshAt) {
-				return q.unsure("it was last known to be in use %s before its container started again, and it sleeps after %s: it may have slept", backend.Age(b.FreshAt.Sub(known)), spanText(after))
+			if known := s.lastThere(w); !told && !known.IsZero() && known.Before(b.EmptySince()) {
+				return q.unsure("it was last known to be in use %s before its container started again, and it sleeps after %s: it may have slept", backend.Age(b.EmptySince().Sub(known)), spanText(after))
 			}
 			if !told {
 				return q.unsure("how long it was not used before its container started again is not known, and it sleeps after %s: it may have slept", known(w.SleepAfter, spanText))

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/backend"
@@ -19,12 +20,16 @@ func (s *subjectView) filesVanishedEndings() []ending {
 	if s.session != nil && s.allShow(4, s.sessionID, s.session.BranchedFrom) {
 		shares = "Stop one of the two sessions and copy what is left. Find out which declaration or copy gave the branch this id (runbook 8)."
 	}
+	cleaned := backend.Literal("Find the job that removed it and stop it. Then restore the files from a checkpoint of the same session.")
+	if slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !b.LostHere().IsEmpty() }) {
+		cleaned = "Restore its files in the new container from a checkpoint of the same session, or begin a new session."
+	}
 	return []ending{
 		{any: []string{"branch-shares"}, word: EndShared, conclude: "Not by design", quotes: true,
 			do: shares, dont: "Don't let both go on: each overwrites the other's files.",
 			noReset: "the branch and its parent use one sandbox"},
 		{any: []string{"cleaned"}, word: EndCleaned, conclude: "Cleaned", quotes: true,
-			do: "Find the job that removed it and stop it. Then restore the files from a checkpoint of the same session."},
+			do: cleaned},
 		{any: []string{"boot"}, word: EndCleaned, conclude: "Cleaned by a boot of the host", quotes: true, do: "Put tmpdirRoot on a disk if files must outlive a boot."},
 		{any: []string{"emptied"}, word: EndCleaned, conclude: "Cleaned from inside", quotes: true,
 			do: "Copy what is left in the container. Then make the directory again (repair) and restore a checkpoint of the session."},

@@ -261,7 +261,7 @@ func (p *poll) endedBefore() {
 
 // stopped tells the end of an instance.
 func (p *poll) stopped(b *box, x *row, name backend.Safe) {
-	e := backend.Event{Kind: backend.EventPlatform, Name: "exit", At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxExited}
+	e := backend.Event{Kind: backend.EventPlatform, Name: backend.EventExit, At: x.entity.FinishedAt.Or(p.now), Source: p.s.deps.ID, Subject: p.s.keyOf(b), Leaves: backend.SandboxExited}
 	if code, told := x.entity.ExitCode.Get(); told {
 		e.Text = backend.Textf("%s: its container ended with exit code %s", name, backend.ExitText(code))
 	} else {

@@ -35,8 +35,8 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	if b.Unattributed {
 		w.Field("sandbox id", normal("unattributed"), dim("  nothing names its sandbox: list it in sandboxes, read references, or add operator routes"))
 	}
-	if !b.FreshAt.IsZero() {
-		w.Field("disk", normal("empty since "+Clock(b.FreshAt, w.f.Now)), dim("  its container started again; files from before are gone"))
+	if at := b.EmptySince(); !at.IsZero() {
+		w.Field("disk", normal("empty since "+Clock(at, w.f.Now)), dim("  its container started again; files from before are gone"))
 	}
 	if !b.ExpiresAt.IsZero() {
 		w.Field("expires", normal(Clock(b.ExpiresAt, w.f.Now)), dim("  by "+b.ExpiresBy.String()))

@@ -58,6 +58,7 @@ func (w *writer) sandboxList(boxes []*backend.Sandbox) (listed []backend.Key) {
 	for i, b := range boxes[:min(len(boxes), mostJoined)] {
 		w.to(b.Key)
 		w.Field(label(i+1, "sandbox"), w.sandboxSpans(b)...)
+		w.lostHere("", b)
 		listed = append(listed, b.Key)
 	}
 	switch n := len(boxes); {
@@ -79,6 +80,13 @@ func (w *writer) sandboxNamed(id backend.ID) {
 		}
 	}
 	w.Field("sandbox", normal(id.Safe().String()), dim("  no source lists it"))
+}
+
+// lostHere says where Sandglass itself ended a sandbox with its files: that is no failure, and never silent.
+func (w *writer) lostHere(name string, b *backend.Sandbox) {
+	if lost := b.LostHere(); !lost.IsEmpty() {
+		w.tone(name, theme.Warn, lost.String())
+	}
 }
 
 func label(n int, s string) string {

@@ -42,6 +42,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	if b.FinishedAt.IsKnown() {
 		w.at("finished", b.FinishedAt, "")
 	}
+	w.lostHere("files", b)
 	if u, ok := b.Usage.Get(); ok {
 		limit := ""
 		if n, known := u.MemLimit.Get(); known && !u.Mem.IsKnown() {

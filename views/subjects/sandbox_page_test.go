@@ -30,3 +30,19 @@ func TestSandboxSaysSinceWhenItsHealthCheckFails(t *testing.T) {
 		}
 	}
 }
+
+// TestADestroyOfOursStandsOnItsPages: of the sandbox, and of what is joined to it.
+func TestADestroyOfOursStandsOnItsPages(t *testing.T) {
+	f := frameWith()
+	b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("bbbb")}}, Class: backend.SandboxExited}
+	gone := b.WithObserved([]backend.Verdict{backend.DestroyedVerdict(f.Now.Add(-time.Minute), backend.Text("destroyed by eve"))})
+	for name, draw := range map[string]func(*writer, *backend.Sandbox){"sandbox": (*writer).sandbox, "joined": func(w *writer, b *backend.Sandbox) { w.sandboxList([]*backend.Sandbox{b}) }} {
+		for box, want := range map[*backend.Sandbox]bool{b: false, gone: true} {
+			w := &writer{Doc: &kit.Doc{}, f: f}
+			draw(w, box)
+			if lines := strings.Join(w.Doc.Layout(f.Theme, 200), "\n"); strings.Contains(lines, "destroyed by eve through Sandglass at ") != want || strings.Contains(lines, "its files are gone") != want {
+				t.Errorf("%s, destroyed %t:\n%s", name, want, lines)
+			}
+		}
+	}
+}
