@@ -21,6 +21,9 @@ func (s *subjectView) manyAtOnce() Check {
 			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once%s", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80), s.othersWell())
 		}
 	}
+	if c, is := s.lineOfMany(q); is {
+		return c
+	}
 	same, undecided := s.alike(alerts.StateFiring, s.sameSign), len(s.alike(alerts.StatePending, s.sameSign))
 	switch n := len(same); {
 	case n == 0 && (len(s.led) == 0 || s.led[0].State != alerts.StateFiring):

@@ -286,7 +286,7 @@ func TestPendingAlertsTellTheSame(t *testing.T) {
 		for _, c := range w.diagnose("contradiction", b.Key).Checks {
 			if c.Name == "many" {
 				found = true
-				if c.Mark != want || want == CannotTell && !strings.Contains(c.Fact.String(), "1 other alert tells the same") {
+				if c.Mark != want || want == CannotTell && !strings.Contains(c.Fact.String(), "1 other sandbox shows the same line of its agent's log, which alone proves no fault: c") {
 					t.Errorf("beside one that is %s: %s, %s", state, c.Mark, c.Fact)
 				}
 			}
@@ -307,7 +307,7 @@ func TestManySandboxesWhoseAgentsSayTheSame(t *testing.T) {
 		fact            string
 	}{
 		{2, 0, Confirmed, "2 other sandboxes show the same"},
-		{1, 1, CannotTell, "1 other sandbox shows the same: c0. 1 more alert tells it, and not decided yet"},
+		{1, 1, CannotTell, "2 other sandboxes show the same line of their agents' logs, which alone proves no fault: c0, c1"},
 		{1, 0, RuledOut, "two are not many"},
 	} {
 		b := workersBox(nil)

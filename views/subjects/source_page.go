@@ -111,20 +111,60 @@ const mostDependent = 20
 
 // dependent lists the alerts that rest on what the source said.
 func (w *writer) dependent(h *fleet.SourceHealth) {
+	alike := map[alertForm][]*alerts.Alert{}
+	for _, a := range w.f.Board.Alerts {
+		if a.Source == h.Key.Source && a.SubjectCount == 1 && len(a.Subjects) == 1 {
+			alike[formOf(a)] = append(alike[formOf(a)], a)
+		}
+	}
 	var list []*alerts.Alert
 	n := 0
 	for _, a := range w.f.Board.Alerts {
-		if a.Source != h.Key.Source {
+		all := alike[formOf(a)]
+		if a.Source != h.Key.Source || len(all) > mostAlike && a.SubjectCount == 1 && all[0] != a {
 			continue
 		}
 		if n++; n <= mostDependent {
 			list = append(list, a)
 		}
 	}
-	if n > 0 {
-		w.Head("Alerts that rest on it")
-		w.alerts(list, n, func(a *alerts.Alert) string { return w.aged(a.State, a.Since) })
+	if n == 0 {
+		return
 	}
+	w.Head("Alerts that rest on it")
+	w.alerts(list, n, func(a *alerts.Alert) string { return w.aged(a.State, a.Since) })
+	for _, a := range list {
+		if all := alike[formOf(a)]; len(all) > mostAlike {
+			w.Line(dim("  " + w.tellTheSame(all)))
+		}
+	}
+}
+
+// mostAlike is how many alerts that tell the same of one subject each are listed one by one.
+const mostAlike = 2
+
+// alertForm is what alerts have in common that tell the same.
+type alertForm struct {
+	rule, cause string
+	state       alerts.AlertState
+	severity    alerts.Severity
+}
+
+func formOf(a *alerts.Alert) alertForm {
+	return alertForm{a.Rule, a.Cause.String(), a.State, a.Severity}
+}
+
+// tellTheSame says of how many subjects alerts tell the same, and names the first.
+func (w *writer) tellTheSame(all []*alerts.Alert) string {
+	var names []string
+	for _, a := range all[:min(len(all), 6)] {
+		names = append(names, named(&a.Subjects[0], w.f.Snapshot))
+	}
+	text := kit.Number(len(all)) + " such alerts, of one each, tell this: " + strings.Join(names, ", ")
+	if rest := len(all) - len(names); rest > 0 {
+		text += " and " + kit.Number(rest) + " more"
+	}
+	return text
 }
 
 func (w *writer) problems(h *fleet.SourceHealth) {
