@@ -134,3 +134,36 @@ func TestPagesOfALogsAlertKnowItsSession(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingsOfAnAgentSDK: the page of lost files names those of its client and no directory of a host; one that is being removed says so,
+// and that the end of its session does not where the saved state keeps it.
+func TestSettingsOfAnAgentSDK(t *testing.T) {
+	const id = "a0000000-0009-4000-8000-000000000000"
+	settings := func(d Diagnosis) string {
+		var out []string
+		for _, k := range d.Knobs {
+			out = append(out, k.Knob.Name.String()+" "+k.Current.String())
+		}
+		return strings.Join(out, "; ")
+	}
+	made := func(class backend.SandboxClass, reported backend.Literal) world {
+		return world{sessions: []*backend.Session{session(id, true)},
+			sandboxes: []*backend.Sandbox{box("agents-a00000000009", "", func(b *backend.Sandbox) {
+				b.Provider, b.Region, b.CreatedAt, b.Class, b.Reported = backend.Text("blaxel"), backend.Text("us-pdx-1"), at(3*time.Hour), class, backend.Text(reported)
+			})},
+			saved: []*backend.Ref{savedRef(id, backend.NotApplicable[int](), func(r *backend.Ref) {
+				r.Sandbox, r.SavedAt, r.Provider = backend.MustID("agents-a00000000009"), at(time.Hour), backend.Text("blaxel")
+				r.Agent = &backend.AgentState{Snapshot: backend.Text("noop"), PauseOnExit: backend.Known(true)}
+			})}}
+	}
+	if got := settings(made(backend.SandboxRunning, "DEPLOYED RUNNING").diagnose("2", sbKey("agents-a00000000009"))); got != "snapshot noop; pause_on_exit true" {
+		t.Error(got)
+	}
+	w := made(backend.SandboxRemoving, "DELETING")
+	w.board = &alerts.Board{Alerts: []*alerts.Alert{{ID: "x", Rule: "contradiction", Source: "docker", Runbook: "contradiction", State: alerts.StateFiring, Cause: backend.Text("reported DELETING, but / of it was listed since"),
+		Confirmed: now, Subjects: []alerts.Subject{{Key: sbKey("agents-a00000000009")}}, SubjectCount: 1}}}
+	d := w.page(w.board.Alerts[0])
+	if got := settings(d); !strings.HasPrefix(d.Conclusion.String(), "It answers still: reported DELETING") || got != "pause_on_exit true: the end of its session does not delete it" {
+		t.Errorf("%s: %s", d.Conclusion, got)
+	}
+}

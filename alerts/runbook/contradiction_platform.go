@@ -202,7 +202,7 @@ func (s *subjectView) runaway() Check {
 const listedSince = "of it was listed since"
 
 func (s *subjectView) answersStill() Check {
-	q := question{"answers", "Does it answer although it is reported to have ended?", "its own answer, and its status after it"}
+	q := question{"answers", "Does it answer although it is reported to be gone or going?", "its own answer, and its status after it"}
 	for _, a := range s.led {
 		if a.Rule == "contradiction" && strings.Contains(a.Cause.String(), listedSince) {
 			return q.yes(origin{a.Source, a.Confirmed}, "%s", a.Cause)
@@ -314,7 +314,11 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		replace()
 		destroy()
 	case d.is("answers"):
-		d.conclude("It answers, although it is reported to have ended.")
+		if slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Class == backend.SandboxRemoving }) {
+			d.conclude("It answers still: %s. It is being removed.", d.fact("answers"))
+		} else {
+			d.conclude("It answers, although it is reported to have ended.")
+		}
 		d.dont("Don't count it as gone: it may be billed.")
 		if s.platform() == agentCloud {
 			d.do("Save its files now: sandglass rescue %s. Nothing says for how long it answers.", name)
@@ -370,7 +374,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		save()
 		driver()
 	case d.is("transit"):
-		d.conclude("Its status does not go on. %s.", d.fact("transit"))
+		d.conclude("Its status does not go on: %s.", d.fact("transit"))
 		d.dont("Don't run commands in it.")
 		save()
 		replace()

@@ -256,6 +256,9 @@ func (d *Diagnosis) pasted(reach backend.Reach) {
 	}
 	for i := range d.Checks {
 		d.Checks[i].WouldTell = backend.WithFlags(d.Checks[i].WouldTell, reach)
+		if d.Checks[i].Mark == CannotTell { // which says it in our own words
+			d.Checks[i].Fact = backend.WithFlags(d.Checks[i].Fact, reach)
+		}
 	}
 }
 

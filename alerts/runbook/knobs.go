@@ -74,6 +74,8 @@ func (s *subjectView) current(knob string) backend.Safe {
 		return s.currentDirs()
 	case "pause_on_exit":
 		return s.currentPause()
+	case "snapshot":
+		return s.currentSnapshot()
 	case backend.AgentTar:
 		return s.currentTar()
 	}
@@ -108,8 +110,26 @@ func (s *subjectView) currentPause() backend.Safe {
 		}
 		if x != nil {
 			if on, ok := x.Agent.PauseOnExit.Get(); ok {
-				seen = distinct(seen, backend.Clean(strconv.FormatBool(on), 10))
+				says := backend.Clean(strconv.FormatBool(on), 10)
+				if on && (b.Class == backend.SandboxRemoving || b.Class.Ended()) {
+					says = backend.Textf("%s: the end of its session does not delete it", says)
+				}
+				seen = distinct(seen, says)
 			}
+		}
+	}
+	if len(seen) == 0 {
+		return backend.Text(NotDeclared)
+	}
+	return backend.Join(seen, ", ")
+}
+
+// currentSnapshot is where the saved states of the subject's sandboxes keep the files.
+func (s *subjectView) currentSnapshot() backend.Safe {
+	var seen []backend.Safe
+	for _, b := range s.sandboxes {
+		if x := s.State.StateOn(b); x != nil && !x.Agent.Snapshot.IsEmpty() {
+			seen = distinct(seen, x.Agent.Snapshot)
 		}
 	}
 	if len(seen) == 0 {
