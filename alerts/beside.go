@@ -47,7 +47,8 @@ func (q Beside) works(b *backend.Sandbox) bool {
 	return well
 }
 
-// OfOneRoot reports whether a failure is of one sandbox's own directory: no region or provider removes it, and each is repaired by itself.
-func OfOneRoot(k backend.FailureKind) bool {
-	return k == backend.FailWorkDirMissing || k == backend.FailWorkDirDangling || k == backend.FailWorkDirNoDir || k == backend.FailServerDir
+// OfItself reports whether a failure is of one sandbox's own directory or disk: no region or provider removes or fills it, and each is
+// repaired by itself.
+func OfItself(k backend.FailureKind) bool {
+	return k == backend.FailWorkDirMissing || k == backend.FailWorkDirDangling || k == backend.FailWorkDirNoDir || k == backend.FailServerDir || k == backend.FailNoSpace
 }

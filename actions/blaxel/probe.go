@@ -118,7 +118,9 @@ func (x *examination) unanswered(a *answer, err error) {
 			v.Kind = backend.FailUnauthorised
 		case sandbox.MeansLimit:
 			v.Kind = backend.FailThrottled
-		case sandbox.MeansUnknown, sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansGoesOn, sandbox.MeansNoDir, sandbox.MeansNotStarted, sandbox.MeansFull, sandbox.MeansMissing,
+		case sandbox.MeansFull:
+			v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailNoSpace
+		case sandbox.MeansUnknown, sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansGoesOn, sandbox.MeansNoDir, sandbox.MeansNotStarted, sandbox.MeansMissing,
 			sandbox.MeansNoProcess, sandbox.MeansNotRunning, sandbox.MeansNoSignal, sandbox.MeansNoRoute, sandbox.MeansRequest:
 		}
 	}
@@ -197,7 +199,9 @@ func (x *examination) refused(v *backend.Verdict, r *sandbox.Refusal, top *sandb
 		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailExecTimeout
 		v.What = backend.Textf("true did not end within %s; only the wait ended, so that it may still run", backend.Age(commandWithin))
 		v.Evidence = []backend.Safe{said}
-	case sandbox.MeansNotStarted, sandbox.MeansFull, sandbox.MeansBroken:
+	case sandbox.MeansFull:
+		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailNoSpace
+	case sandbox.MeansNotStarted, sandbox.MeansBroken:
 		v.Outcome = backend.OutcomeFailed
 	case sandbox.MeansKey:
 		v.Kind = backend.FailUnauthorised
@@ -247,6 +251,8 @@ func (x *examination) list(ctx context.Context, top *sandbox.Directory) {
 		v.Evidence = []backend.Safe{backend.Clean(x.c.said(a.refusal), 400)}
 	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansBroken:
 		v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("%s cannot be listed: %s", root, backend.Clean(x.c.said(a.refusal), 400))
+	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansFull:
+		v.Outcome, v.Kind, v.What = backend.OutcomeFailed, backend.FailNoSpace, backend.Clean(x.c.said(a.refusal), 400)
 	case a.refusal != nil:
 		v.What = backend.Clean(x.c.said(a.refusal), 400)
 	default:
@@ -343,8 +349,24 @@ func (x *examination) inside(ctx context.Context) {
 		return err
 	})
 	x.killed(ctx, all)
+	x.room(all)
 	x.processes(all, left)
 	x.keep()
+}
+
+// room takes what a df printed lately of a full disk for a failure of the root, which can still be listed.
+func (x *examination) room(all []sandbox.Process) {
+	line, ended := sandbox.FullDisk(all, path.Clean("/"+x.root), "/tmp")
+	at := x.ours(ended)
+	if line == "" || at.IsZero() || x.c.factory.now().Sub(at) > sandbox.DiskTold {
+		return
+	}
+	for i := range x.found {
+		if v := &x.found[i]; v.Plane == backend.PlaneList && v.Outcome == backend.OutcomeOK {
+			v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailNoSpace
+			v.What = backend.Textf("nothing can be written: %s, by a df of %s; %s", x.c.clean(line, 160), at.UTC().Format("15:04:05Z"), v.What)
+		}
+	}
 }
 
 // mostKilled is how many processes are read once more.

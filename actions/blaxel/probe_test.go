@@ -1,10 +1,12 @@
 package blaxel
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -121,6 +123,48 @@ func TestNobodyKnowsWhetherAnUnknownStatusAnswers(t *testing.T) {
 		}
 		if c := w.look(actions.Probe, actions.Params{}); !strings.Contains(c.Why.String(), want) {
 			t.Errorf("%s: %s", status, c.Why)
+		}
+	}
+}
+
+// TestAFullDiskIsAFailure: of a 422 that says so, whatever was asked, and of what a df printed a while ago; of nothing else.
+func TestAFullDiskIsAFailure(t *testing.T) {
+	const table = "Filesystem Size Used Avail Use% Mounted on\n/dev/vda 10G 10G 0 100% /\n"
+	for name, c := range map[string]struct {
+		route, said string
+		status      int
+		df          time.Duration // ago
+		plane       backend.Plane
+		full        bool
+	}{
+		"a list":       {"%2Fworkspace", `{"error":"mkdir: no space left on device"}`, 422, 0, backend.PlaneList, true},
+		"a command":    {"/process", `{"error":"failed to start process: no space left on device"}`, 422, 0, backend.PlaneExec, true},
+		"another code": {"%2Fworkspace", `{"error":"no space left on device"}`, 400, 0, backend.PlaneList, false},
+		"df":           {"", "", 0, time.Minute, backend.PlaneList, true},
+		"an old df":    {"", "", 0, time.Hour, backend.PlaneList, false},
+	} {
+		w := newWorld(t)
+		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+			at := r.URL.EscapedPath()
+			switch {
+			case c.df > 0 && r.Method == http.MethodGet && strings.HasSuffix(at, "/process"):
+				ended := time.Now().Add(-c.df).UTC()
+				body, err := json.Marshal([]map[string]any{{"pid": "21", "name": "proc-21", "command": "df -h", "status": "completed", "startedAt": ended.Format(time.RFC1123), "completedAt": ended.Format(time.RFC1123), "exitCode": 0, "stdout": table}})
+				if err != nil {
+					t.Error(err)
+				}
+				_, _ = out.Write(body)
+			case c.status > 0 && strings.HasSuffix(at, c.route) && (r.Method == http.MethodPost) == (c.plane == backend.PlaneExec):
+				out.WriteHeader(c.status)
+				_, _ = out.Write([]byte(c.said))
+			default:
+				return false
+			}
+			return true
+		}
+		done, _ := w.do(actions.Probe, actions.Params{})
+		if v := on(done, c.plane); (v.Outcome == backend.OutcomeFailed && v.Kind == backend.FailNoSpace) != c.full {
+			t.Errorf("%s: %s %s, %s", name, v.Outcome, v.Kind, v.What)
 		}
 	}
 }

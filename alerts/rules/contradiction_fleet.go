@@ -429,7 +429,11 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 			out = append(out, toldEvidence(x.Told))
 		}
 	}
-	out = append(out, sdkEvidence(env, b, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing, backend.MetricSDKNotice)...)
+	of := []backend.Metric{backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing, backend.MetricSDKNotice}
+	if slices.ContainsFunc(observations(b), func(v backend.Verdict) bool { return v.Kind == backend.FailNoSpace && !v.Past }) {
+		of = append(of, backend.MetricPersistFailed, backend.MetricHydrateFailed) // they need room
+	}
+	out = append(out, sdkEvidence(env, b, of...)...)
 	switch {
 	case onPlatform(b):
 		if need.session != nil {

@@ -52,7 +52,7 @@ var ownFaults = []backend.FailureKind{backend.FailWorkDirMissing, backend.FailWo
 // shareable are the failures that a sandbox can have in common with others of its region, those first that say most. One that is
 // broken for itself has no part in what others only lack: its mount is not gone because drivers are. No region removes a directory.
 func (n *contradictionNote) shareable() []failedPlane {
-	all := slices.DeleteFunc(n.ranked(), func(f failedPlane) bool { return !isSignal(f.Plane) && alerts.OfOneRoot(f.Kind) })
+	all := slices.DeleteFunc(n.ranked(), func(f failedPlane) bool { return !isSignal(f.Plane) && alerts.OfItself(f.Kind) })
 	if len(all) < len(n.Failed) && len(all) > 0 {
 		return slices.DeleteFunc(all, onlyLacks)
 	}

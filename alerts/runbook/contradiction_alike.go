@@ -98,13 +98,13 @@ func (s *subjectView) besides() (n int, of backend.Safe) {
 	return 0, of
 }
 
-// ofOneRoot reports whether the page's sandbox lacks a directory of its own, while others of its source have theirs: it is repaired
+// ofItself reports whether the page's sandbox lacks a directory or room of its own, while others of its source have theirs: it is repaired
 // by itself.
-func (s *subjectView) ofOneRoot() bool {
+func (s *subjectView) ofItself() bool {
 	n, _ := s.besides()
 	return n > 0 && slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
 		o, _ := b.Proved()
-		return slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return alerts.OfOneRoot(v.Kind) })
+		return slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool { return alerts.OfItself(v.Kind) })
 	})
 }
 
@@ -150,7 +150,7 @@ func (s *subjectView) together() int {
 
 // partOfMany reports whether the page is about a part of an incident that has a line of its own.
 func (s *subjectView) partOfMany() bool {
-	if s.Board == nil || s.ofOneRoot() {
+	if s.Board == nil || s.ofItself() {
 		return false
 	}
 	for _, a := range s.led {

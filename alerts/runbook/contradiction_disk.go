@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/backend"
@@ -17,7 +18,7 @@ func (s *subjectView) fullDisk(told []Check) []Check {
 		c := q.yes(origin{b.Key.Source, v.At}, "%s", fact)
 		c.of = b
 		for i := range told {
-			if x := &told[i]; x.Mark == CannotTell && x.Fact.String() == nothingTells {
+			if x := &told[i]; b.OfWorker() && x.Mark == CannotTell && x.Fact.String() == nothingTells {
 				x.Fact, x.WouldTell = backend.Text("no command that would look at it begins"), backend.Text("a probe, once its disk has room")
 			}
 		}
@@ -29,12 +30,14 @@ func (s *subjectView) fullDisk(told []Check) []Check {
 // noSpaceLeft is what the newest command or repair in a sandbox says of a disk that has no space left; empty: nothing.
 func noSpaceLeft(b *backend.Sandbox) (v backend.Verdict, fact backend.Safe) {
 	o, _ := b.Proved()
+	if i := slices.IndexFunc(o.Verdicts, func(v backend.Verdict) bool {
+		return v.Kind == backend.FailNoSpace && v.Outcome == backend.OutcomeFailed
+	}); i >= 0 {
+		return o.Verdicts[i], o.Verdicts[i].Said()
+	}
 	v, _ = o.Of(backend.PlaneExec)
 	if v.Outcome != backend.OutcomeFailed {
 		return v, fact
-	}
-	if v.Kind == backend.FailNoSpace {
-		return v, v.Said()
 	}
 	for _, e := range v.Evidence {
 		if strings.HasPrefix(e.String(), string(backend.RepairFull)) {
@@ -61,4 +64,47 @@ func (s *subjectView) endFullDisk(d *Diagnosis, name backend.Safe) {
 		d.do("When it has room, probe it: sandglass probe %s", name)
 	}
 	d.do("Does it fill again? Give it a larger instance_type, whose disk is larger.")
+}
+
+// noRoom is what a probe found of a disk without space in the page's only sandbox of an agent's cloud; empty: nothing.
+func (s *subjectView) noRoom() backend.Safe {
+	if len(s.sandboxes) != 1 || s.platform() != agentCloud {
+		return backend.Safe{}
+	}
+	_, fact := noSpaceLeft(s.sandboxes[0])
+	return fact
+}
+
+// endAgentDisk concludes about the disk of a sandbox of an agent's cloud, which only what runs in it can empty.
+func (s *subjectView) endAgentDisk(d *Diagnosis, name backend.Safe) {
+	d.conclude("Its disk has no space left: %s.", d.fact("disk"))
+	d.dont("Don't end it, and save or restore nothing before it has room.")
+	d.do("Save its files first: sandglass rescue %s. It only reads.", name)
+	if left := s.leftArchives(); !left.IsEmpty() {
+		d.do("Remove by the agent what a save or restore left. Not while one runs: %s", left)
+	}
+	d.do("Make room on its disk. By a command of the agent see what fills it: df -h, then du -xh / | sort -h | tail -20")
+	d.do("Remove caches, build output, logs, /tmp. Copy out first what cannot be made again.")
+	for _, a := range s.led {
+		if a.Rule == "persist-failed" || a.Rule == "hydrate-failed" {
+			d.do("Save or restore again when it has room. %s has the same cause.", backend.Clean(a.Rule, 40))
+			break
+		}
+	}
+	d.do("When it has room, probe it: sandglass probe %s", name)
+}
+
+// leftArchives names the archives in /tmp that a probe listed, each with its size.
+func (s *subjectView) leftArchives() backend.Safe {
+	var out []backend.Safe
+	for _, b := range s.sandboxes {
+		in, is := b.Inside()
+		if !is {
+			continue
+		}
+		for _, x := range in.Archives {
+			out = append(out, backend.Textf("%s (%s)", x.Path, backend.Bytes(x.Size)))
+		}
+	}
+	return backend.Join(out[:min(len(out), 3)], ", ")
 }

@@ -24,9 +24,9 @@ func (s *subjectView) ofPlatform() bool {
 // diagnosePlatform answers the page about sandboxes of a cloud platform: nobody can look at their host.
 func diagnosePlatform(s *subjectView) Diagnosis {
 	first := append([]Check{s.manyAtOnce(), s.lostCheckpoint()}, s.lostMountOf()...)
-	d := Diagnosis{Checks: s.startFrom(s.fresh(append(first, []Check{
+	d := Diagnosis{Checks: s.startFrom(s.fresh(s.fullDisk(append(first, []Check{
 		s.missingFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.interrupted(), s.runaway(), s.terminals(), s.terminalFails(), s.packageMissing(), s.sessionNeedsIt(),
-	}...)))}
+	}...))))}
 	s.endPlatform(&d)
 	return d
 }
@@ -300,6 +300,9 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", backend.Clean(region.ID, 40))
 		d.do("Ask the vendor: status page and support.")
 		d.do("Wait, and read again. Queued work may begin when the region works.")
+	case d.is("disk"):
+		s.endAgentDisk(d, name)
+		save()
 	case s.manyWakes():
 		d.conclude("Their wakes failed: no driver leads the sessions. Their sandboxes may have different causes.")
 		d.dont("Don't nudge them, and don't replace one for what another shows.")

@@ -27,7 +27,23 @@ func phaseOf(a *alerts.Alert) backend.SnapshotPhase {
 
 // endPhase ends the page about a save or restore whose step is known: what that step means, and what helps then. false: it is not known.
 func (s *subjectView) endPhase(d *Diagnosis, a *alerts.Alert) bool {
-	p := phaseOf(a)
+	known := s.endsIn(d, a, phaseOf(a))
+	room := s.noRoom()
+	if room.IsEmpty() || phaseOf(a) == backend.PhaseNoBytes || a.Rule != "persist-failed" && a.Rule != "hydrate-failed" {
+		return known
+	}
+	name := called(s.sandboxes[0])
+	if !known {
+		d.do("Do not end the sandbox: the files are still in it. Save them: sandglass rescue %s.", name)
+		d.Conclusion = backend.Textf("%s.", sentence(s.says(a)))
+	}
+	d.do("Make room before the next try. What fills it: sandglass why %s --kind sandbox", name)
+	d.Conclusion = backend.Textf("%s Its disk has no space left: %s.", d.Conclusion, room)
+	return true
+}
+
+// endsIn ends it by the phase alone.
+func (s *subjectView) endsIn(d *Diagnosis, a *alerts.Alert, p backend.SnapshotPhase) bool {
 	d.Do = nil
 	if p != backend.PhaseNoBytes && timedOut(a) && s.platform() == agentCloud {
 		s.endTimedOut(d, a)

@@ -61,6 +61,7 @@ var effects = [...]struct{ phrase, effect string }{
 	{"control server answers nothing", "the control server of %s answers nothing; commands there may hang"},
 	{"control server is missing", "plain commands in %s fail"},
 	{"no command in it ended", "commands in %s do not end or do not begin"},
+	{"its disk has no space", "nothing can be written in %s"},
 	{"its mount is gone", "the working directory of %s has none of the files of its mount"},
 	{"its working directory", "commands in the working directory of %s fail"}, {"directory mounted there", "commands in the working directory of %s fail"},
 	{"a command in it did not end", "commands in %s do not end or do not begin"}, {"its commands stay queued", "commands in %s do not end or do not begin"},
@@ -112,6 +113,8 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 			return "commands in " + b.WorkDir.String() + " fail"
 		}
 		return "commands in the working directory of " + what + " fail"
+	case is(backend.FailNoSpace) && exec.Outcome != backend.OutcomeFailed:
+		return "nothing can be written in " + in + ": its disk is full"
 	case is(backend.FailExecTimeout, backend.FailExecStuckQueued):
 		return "commands in " + in + " do not end or do not begin"
 	case on(backend.PlaneExec):

@@ -1,0 +1,45 @@
+package runbook
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// TestTheDiskOfAnAgentsSandboxIsFull: its page names what was read that fills it and the safe steps, no probe first; the page of a save or
+// restore that failed in it names it as the cause.
+func TestTheDiskOfAnAgentsSandboxIsFull(t *testing.T) {
+	t.Parallel()
+	const fact = "nothing can be written: / is 100% full, 0 of 10G free, by a df of 11:59:00Z"
+	b := box("b", "s1", func(b *backend.Sandbox) {
+		b.Provider, b.Region, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
+		in := &backend.Inside{At: before(time.Second), Answered: true, Archives: []backend.SandboxArchive{{Path: backend.Text("/tmp/bl-persist-0a.tar"), Size: 3 << 30}}}
+		*b = *b.WithObserved([]backend.Verdict{
+			{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: before(time.Second), Passive: true, Inside: in},
+			{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: before(time.Second), What: backend.Text("true ran in /workspace")},
+			{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailNoSpace, At: before(time.Second), What: backend.Text(fact)},
+		})
+	})
+	w := world{sessions: []*backend.Session{session("s1", true)}, sandboxes: []*backend.Sandbox{b}}
+	d := w.diagnose("contradiction", b.Key)
+	want(t, d, map[string]Mark{"disk": Confirmed, "commands": RuledOut})
+	text := steps(&d)
+	for _, x := range []string{"Its disk has no space left", fact, "sandglass rescue b", "/tmp/bl-persist-0a.tar (3.2 GB)", "du -xh /", "sandglass probe b"} {
+		if !strings.Contains(text, x) {
+			t.Errorf("%q is missing:\n%s", x, text)
+		}
+	}
+	if !strings.Contains(d.Do[0].String(), "Save its files first") {
+		t.Errorf("first: %s", d.Do[0])
+	}
+	for _, rule := range []string{"persist-failed", "hydrate-failed"} {
+		a := &alerts.Alert{ID: "x", Rule: rule, Source: "docker", Runbook: "2", State: alerts.StateFiring, Cause: backend.Text("it failed"), Confirmed: now, Subjects: []alerts.Subject{{Key: sbKey("b")}}, SubjectCount: 1}
+		w.board = &alerts.Board{Alerts: []*alerts.Alert{a}}
+		if d := w.page(a); !strings.Contains(d.Conclusion.String(), "Its disk has no space left: "+fact) || !strings.Contains(steps(&d), "Make room before the next try") {
+			t.Errorf("%s: %s", rule, steps(&d))
+		}
+	}
+}
