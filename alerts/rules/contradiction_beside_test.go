@@ -32,7 +32,7 @@ func TestOthersThatWorkDisproveASharedCause(t *testing.T) {
 		"directories are missing":         {backend.PlaneList, backend.FailWorkDirMissing, nil, "usc", false},
 		"directories are links":           {backend.PlaneList, backend.FailWorkDirDangling, nil, "usc", false},
 		"the servers' directory is gone":  {backend.PlaneExec, backend.FailServerDir, nil, "usc", false},
-		"disks are full":                 {backend.PlaneList, backend.FailNoSpace, nil, "usc", false},
+		"disks are full":                  {backend.PlaneList, backend.FailNoSpace, nil, "usc", false},
 		"what serves them answers errors": {backend.PlaneExec, backend.FailControl5xx, nil, "usc", true},
 	} {
 		s := beginCloud(t)
