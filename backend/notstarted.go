@@ -72,6 +72,9 @@ const (
 	EmptyReadNext = Literal("write text into one there, then probe again")
 )
 
+// SleepAfterLabel names the label with how long a sandbox of a Worker rests before it sleeps, as its operator routes say.
+const SleepAfterLabel = Literal("sleepAfter")
+
 // RepairFull begins the evidence of a repair that a disk without space prevented.
 const RepairFull = Literal("no space was left for the repair: ")
 

@@ -98,30 +98,30 @@ func (s *subjectView) slept() Check {
 		if f, kept := alerts.KeptAlive(w); kept && len(s.workspaces) == 1 {
 			return q.no(s.from(&w.Meta), "%s says %s: it does not sleep, but a crash, a stop or a rollout starts it again, empty", w.Key.Safe(), f.Name)
 		}
-		after, ok := w.SleepAfter.Get()
+		after, ok := s.sleepsAfter(w)
 		if b, of := s.freshBox(); ok && of == w { // what was used since then tells nothing of before
 			idle, told := idleBefore(b, w)
 			if known := s.lastThere(w); !told && !known.IsZero() && known.Before(b.EmptySince()) {
 				return q.unsure("it was last known to be in use %s before its container started again, and it sleeps after %s: it may have slept", backend.Age(b.EmptySince().Sub(known)), spanText(after))
 			}
 			if !told {
-				return q.unsure("how long it was not used before its container started again is not known, and it sleeps after %s: it may have slept", known(w.SleepAfter, spanText))
+				return q.unsure("how long it was not used before its container started again is not known, and it sleeps after %s: it may have slept", spanText(after))
 			}
 			if idle > after {
-				return q.unsure("%s passed between its last success and the start of its new container, and it sleeps after %s: it may have slept", backend.Age(idle), known(w.SleepAfter, spanText))
+				return q.unsure("%s passed between its last success and the start of its new container, and it sleeps after %s: it may have slept", backend.Age(idle), spanText(after))
 			}
-			return q.no(s.from(&b.Meta), "only %s passed between its last success and the start of its new container, and it sleeps after %s", backend.Age(idle), known(w.SleepAfter, spanText))
+			return q.no(s.from(&b.Meta), "only %s passed between its last success and the start of its new container, and it sleeps after %s", backend.Age(idle), spanText(after))
 		}
 		last, used := w.LastAttemptAt.Get()
 		if ok && used && s.now.Sub(last) > after {
-			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; it is not clear whether its files survive", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))
+			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; it is not clear whether its files survive", backend.Age(s.now.Sub(last)), spanText(after))
 		}
 		if ok && used && !w.LostSuccess.IsZero() && w.LostSuccess.Add(after).Before(last) {
-			return q.unsure("its last success before was %s ago, and it sleeps after %s: it may have slept in between", backend.Age(s.now.Sub(w.LostSuccess)), known(w.SleepAfter, spanText))
+			return q.unsure("its last success before was %s ago, and it sleeps after %s: it may have slept in between", backend.Age(s.now.Sub(w.LostSuccess)), spanText(after))
 		}
 		if ok && used && s.old.IsEmpty() {
-			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))
+			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", backend.Age(s.now.Sub(last)), spanText(after))
 		}
 	}
-	return q.unsure("neither the container's state nor its sleepAfter is known")
+	return s.mayHaveSlept(q)
 }

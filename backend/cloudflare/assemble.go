@@ -3,6 +3,7 @@ package cloudflare
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/cloudflare/bridge"
@@ -131,6 +132,9 @@ func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 		}
 		out.Name = out.BridgeID.Safe()
 	}
+	if w := p.s.bridge; w != nil {
+		out.Labels = sleeps(out.Labels, w.boxes[out.BridgeID.Raw()].SleepAfter)
+	}
 	if w := p.s.bridge; w != nil && out.Class == backend.SandboxRunning {
 		x := w.boxes[out.BridgeID.Raw()]
 		if runs, _ := x.Runs(); !runs && x.State != "" { // a word that is not known too
@@ -174,4 +178,13 @@ func (p *poll) finish() {
 		p.note("request budget %.2g of %.2g a second: %v", b.Current, b.Configured, b.Why)
 	}
 	p.r.At = s.deps.Now()
+}
+
+// sleeps adds to the labels of a sandbox how long it rests before it sleeps, where its operator routes tell.
+func sleeps(labels []backend.Field, after time.Duration) []backend.Field {
+	if after == 0 {
+		return labels
+	}
+	text := backend.Clean(backend.Duration(after).String(), maxWord)
+	return append(slices.Clone(labels), backend.Field{Name: backend.Text(backend.SleepAfterLabel), Value: text})
 }

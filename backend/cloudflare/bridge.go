@@ -252,7 +252,7 @@ func (p *poll) alone(id backend.ID, raw string) *backend.Sandbox {
 		return b
 	}
 	b.ReadAt, b.NamedBy = w.listAt, backend.NamedByRoutes
-	b.Labels = []backend.Field{{Name: backend.Text("known by"), Value: backend.Text("operator routes")}}
+	b.Labels = sleeps([]backend.Field{{Name: backend.Text("known by"), Value: backend.Text("operator routes")}}, x.SleepAfter)
 	b.Reported, b.ObjectClass = p.clean(x.State, maxWord), p.clean(x.Class, maxName)
 	if container, err := backend.NewID(cmp.Or(x.Instance, x.Container)); err == nil {
 		b.Container = container

@@ -51,8 +51,8 @@ func TestOperatorRoutesJoinSandboxesAndInstances(t *testing.T) {
 	w := withBridge(t, func(o *Options) { o.OpsPrefix = "/ops" })
 	w.set("/ops/sandboxes", ok(`{"sandboxes":[]}`))
 	sandboxOf(t, w.poll(), runs)
-	w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","instance":"`+runs+`","class":"Agent","state":"healthy"},
-		{"id":"`+boxB+`","container":"c-9","class":"Sandbox","state":"stopped_with_code","exitCode":137,"lastChange":1795175000000}]}`))
+	w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","instance":"`+runs+`","class":"Agent","state":"healthy","sleepAfter":"10m"},
+		{"id":"`+boxB+`","container":"c-9","sleepAfter":3600,"class":"Sandbox","state":"stopped_with_code","exitCode":137,"lastChange":1795175000000}]}`))
 	r := w.poll()
 	if len(r.Ended) != 1 || r.Ended[0].ID.Raw() != runs {
 		t.Errorf("the instance has another key now, and %v ended", r.Ended)
@@ -63,6 +63,13 @@ func TestOperatorRoutesJoinSandboxesAndInstances(t *testing.T) {
 	}
 	if x := sandboxOf(t, r, boxB); x.Class != backend.SandboxDead || x.ExitCode.Or(0) != 137 || x.Container.Raw() != "c-9" || x.ObjectClass.String() != "Sandbox" {
 		t.Errorf("%s is %v, exit %v", boxB, x.Reported, x.ExitCode)
+	}
+	for id, want := range map[string]string{boxA: "10m", boxB: "1h"} {
+		if all := sandboxOf(t, r, id).Labels; !slices.ContainsFunc(all, func(f backend.Field) bool {
+			return f.Name == backend.Text(backend.SleepAfterLabel) && f.Value.String() == want
+		}) {
+			t.Errorf("%s does not say that it sleeps after %s: %v", id, want, all)
+		}
 	}
 	for _, x := range r.Sandboxes {
 		if x.Key.ID.Raw() == runs {

@@ -25,12 +25,13 @@ export const withAssignments = (Pool) =>
     }
   };
 
-// pool is the stub of the pool's object, objects the namespace of the sandboxes, pageSize how many objects one page asks.
-export function operatorRoutes({ key, pool, objects, prefix = "/ops", className = "Sandbox", pageSize = 200 }) {
+// pool is the stub of the pool's object, objects the namespace of the sandboxes, pageSize how many objects one page asks. sleepAfter is
+// what your Worker sets for all of them, such as "10m"; left out, nothing is said of it.
+export function operatorRoutes({ key, pool, objects, prefix = "/ops", className = "Sandbox", pageSize = 200, sleepAfter }) {
   const stubOf = (container) => objects.get(objects.idFromName(container));
 
   async function told([id, container]) {
-    const object = { id, container, instance: objects.idFromName(container).toString(), class: className };
+    const object = { id, container, instance: objects.idFromName(container).toString(), class: className, sleepAfter };
     try {
       const { status, lastChange, exitCode } = await stubOf(container).getState();
       return { ...object, state: status, lastChange, exitCode };

@@ -20,6 +20,8 @@ type Box struct {
 	State     string // of the SDK: running, healthy, stopping, stopped, stopped_with_code
 	Changed   time.Time
 	Exit      backend.Value[int]
+	// SleepAfter is how long it rests before its container sleeps; 0: not told.
+	SleepAfter time.Duration
 }
 
 // Runs reports whether its object says that a container runs, and false for a word that is not known.
@@ -113,8 +115,21 @@ func readBox(n wire.Node) (b Box, ok bool) {
 	if ms, is := n.Get("lastChange").Float(); is && ms > 0 && ms < math.MaxInt64/1e6 {
 		b.Changed = time.UnixMilli(int64(ms))
 	}
+	b.SleepAfter = readSpan(n.Get("sleepAfter"))
 	if code, is := n.Get("exitCode").Float(); is && math.Abs(code) < 1e6 {
 		b.Exit = backend.Known(int(code))
 	}
 	return b, IsID(b.ID)
+}
+
+// readSpan reads a number of seconds, or a text such as "10m"; 0: it is neither.
+func readSpan(n wire.Node) time.Duration {
+	if f, is := n.Float(); is && f > 0 && f < 1e9 {
+		return time.Duration(f * float64(time.Second))
+	}
+	var d backend.Duration
+	if text, is := n.Text(); is && d.UnmarshalText([]byte(text)) == nil {
+		return d.Std()
+	}
+	return 0
 }

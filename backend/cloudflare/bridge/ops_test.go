@@ -11,8 +11,8 @@ import (
 // TestOperatorRoutesAreRead page by page. A list that goes in circles or has an entry that cannot be read is not whole.
 func TestOperatorRoutesAreRead(t *testing.T) {
 	pages := map[string]string{
-		"":  `{"sandboxes":[{"id":"abc","container":"u-1","instance":"0123","class":"Sandbox","state":"healthy","lastChange":1795246180516}],"next":"2"}`,
-		"2": `{"sandboxes":[{"id":"def","container":"u-2","state":"stopped_with_code","exitCode":137},{"id":"xyz","state":"napping"}]}`,
+		"":  `{"sandboxes":[{"id":"abc","container":"u-1","instance":"0123","class":"Sandbox","state":"healthy","lastChange":1795246180516,"sleepAfter":"10m"}],"next":"2"}`,
+		"2": `{"sandboxes":[{"id":"def","container":"u-2","state":"stopped_with_code","exitCode":137,"sleepAfter":90},{"id":"xyz","state":"napping","sleepAfter":"soon"}]}`,
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+testKey {
@@ -35,6 +35,11 @@ func TestOperatorRoutesAreRead(t *testing.T) {
 	for i, want := range [][2]bool{{true, true}, {false, true}, {false, false}} {
 		if runs, known := all[i].Runs(); runs != want[0] || known != want[1] {
 			t.Errorf("%s: runs %t, known %t", all[i].State, runs, known)
+		}
+	}
+	for i, want := range []time.Duration{10 * time.Minute, 90 * time.Second, 0} {
+		if all[i].SleepAfter != want {
+			t.Errorf("%s sleeps after %s, not %s", all[i].ID, all[i].SleepAfter, want)
 		}
 	}
 	if code, known := all[1].Exit.Get(); code != 137 || !known {
