@@ -30,6 +30,11 @@ type AgentState struct {
 	// Unnamed says that the state does not name its sandbox: the SDK takes the id out where it takes out the credentials of a mount.
 	Unnamed bool `json:"unnamed,omitempty"`
 
+	// Version is the $schemaVersion of the run state that it is in; empty: the file carries none.
+	Version Safe `json:"version,omitzero"`
+	// Directory is where a kind works that has no sandbox but a directory of the agent's own host; empty for the others.
+	Directory Safe `json:"directory,omitzero"`
+
 	// Address is where the API of its sandbox answers, without a query; empty: the state does not say.
 	Address Safe `json:"address,omitzero"`
 
@@ -111,6 +116,13 @@ const (
 	AgentTar     = "workspace_tar_s"
 	AgentFast    = "fast_op_s"
 )
+
+// RunStateKnown reports whether Sandglass knows a $schemaVersion of a run state of the OpenAI Agents SDK: 1.0 to 1.17.
+func RunStateKnown(version string) bool {
+	minor, first := strings.CutPrefix(version, "1.")
+	n, err := strconv.Atoi(minor)
+	return first && err == nil && n >= 0 && n <= 17 && strconv.Itoa(n) == minor
+}
 
 // What an error of a terminal is said to be, by the frame that it is from.
 const (

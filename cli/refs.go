@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/internal/stable"
 )
 
 func (p *Program) refsCommand(s *shared) *cobra.Command {
@@ -83,6 +85,8 @@ type rollbackDoc struct {
 	runbook.Rollback
 	// Agents are the session states of agent SDKs, each compared with the inventory of its platform.
 	Agents []agentMatch `json:"agents,omitempty"`
+	// AgentVersions are the versions of the run states that those are in, sorted.
+	AgentVersions []agentVersion `json:"agent_versions,omitempty"`
 	// Invalid are saved states, or parts of them, that cannot be read.
 	Invalid []backend.Problem `json:"invalid,omitempty"`
 }
@@ -93,6 +97,39 @@ type agentMatch struct {
 	Sandbox backend.ID   `json:"sandbox,omitzero"`
 	Origin  backend.Safe `json:"origin"`
 	fleet.RefMatch
+}
+
+// agentVersion is one $schemaVersion of saved run states.
+type agentVersion struct {
+	Version backend.Safe `json:"version,omitzero"` // empty: they carry none
+	States  int          `json:"states"`
+	Known   bool         `json:"known"` // to Sandglass
+}
+
+func (v *agentVersion) text() backend.Safe {
+	of := backend.Counted(v.States, "session state", "session states")
+	switch {
+	case v.Version.IsEmpty():
+		return backend.Textf("%s without a $schemaVersion: no run state is around them", of)
+	case v.Known:
+		return backend.Textf("$schemaVersion %s: %s", v.Version, of)
+	}
+	return backend.Textf("$schemaVersion %s: %s, which Sandglass does not know: what it reads of them may be wrong", v.Version, of)
+}
+
+// agentVersions counts the session states of agent SDKs by the version of their run state.
+func agentVersions(st *fleet.State) (out []agentVersion) {
+	count := map[string]int{}
+	for r := range st.Refs.All() {
+		if r.Agent != nil {
+			count[r.Agent.Version.String()]++
+		}
+	}
+	for version, n := range count {
+		out = append(out, agentVersion{backend.Clean(version, 100), n, backend.RunStateKnown(version)})
+	}
+	stable.Sort(out, func(a, b agentVersion) int { return strings.Compare(a.Version.String(), b.Version.String()) })
+	return out
 }
 
 // agentMatches compares the session states of agent SDKs with the inventories.
@@ -106,14 +143,15 @@ func agentMatches(st *fleet.State) (out []agentMatch) {
 }
 
 func newRollbackDoc(st *fleet.State, low, high int) *rollbackDoc {
-	doc := &rollbackDoc{Schema: 1, Rollback: runbook.CheckRollback(st, low, high, nil), Missing: unreadRefs(st), Agents: agentMatches(st)}
+	doc := &rollbackDoc{Schema: 1, Rollback: runbook.CheckRollback(st, low, high, nil), Missing: unreadRefs(st), Agents: agentMatches(st), AgentVersions: agentVersions(st)}
 	for _, h := range st.Sources {
 		doc.Invalid = append(doc.Invalid, st.InvalidRefs(h.Key.Source)...)
 	}
 	switch {
 	case len(doc.Refused) > 0:
 		doc.ExitCode = alerts.ExitCritical
-	case !doc.Missing.IsEmpty(), len(doc.Invalid) > 0, doc.Unversioned > 0, doc.Unreadable > 0, doc.AgentStates > 0 && doc.Refs == 0:
+	case !doc.Missing.IsEmpty(), len(doc.Invalid) > 0, doc.Unversioned > 0, doc.Unreadable > 0, doc.AgentStates > 0 && doc.Refs == 0,
+		slices.ContainsFunc(doc.AgentVersions, func(v agentVersion) bool { return !v.Version.IsEmpty() && !v.Known }):
 		doc.ExitCode = alerts.ExitUnknown
 	}
 	return doc
@@ -173,8 +211,10 @@ func (d *rollbackDoc) text() string {
 		line("  %s with a schemaVersion that is not a number", backend.Counted(d.Unreadable, "reference", "references"))
 	}
 	if d.AgentStates > 0 {
-		line("  the range does not apply to %s of an agent SDK: they have no schemaVersion; pointers.schema_version can name another version",
-			backend.Counted(d.AgentStates, "session state", "session states"))
+		line("  the range does not apply to %s of an agent SDK; pointers.schema_version can name another version", backend.Counted(d.AgentStates, "session state", "session states"))
+	}
+	for _, v := range d.AgentVersions {
+		line("  %s", v.text())
 	}
 	if len(d.Agents) > 0 {
 		line("\nSession states of agent SDKs, compared with the inventory")

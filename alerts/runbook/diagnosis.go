@@ -124,7 +124,7 @@ type Ref struct {
 	Resource           backend.ID         // the sandbox id or directory inside, zero when it cannot be read
 	Source             string
 	At                 time.Time
-	Agent              bool // the session state of an agent SDK, which has no schemaVersion
+	Agent              bool // the session state of an agent SDK, which has another kind of version
 }
 
 // Case is what a diagnosis may look at. Everything but State may be missing.

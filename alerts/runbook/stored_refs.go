@@ -83,7 +83,7 @@ func (s *subjectView) histogram() Check {
 	case kinds == 0 && inErrors:
 		return q.unsure("no stored reference is read; the errors name version %d", named)
 	case kinds == 0 && v.agent > 0:
-		return q.unsure("the stored references are %s of an agent SDK, which have no schemaVersion", backend.Counted(v.agent, "session state", "session states"))
+		return q.unsure("the stored references are %s of an agent SDK, whose own versions are told by refs check", backend.Counted(v.agent, "session state", "session states"))
 	case kinds == 0:
 		return q.unsure("no stored reference is read")
 	case inErrors && v.of[named] == 0:
@@ -99,7 +99,7 @@ func (s *subjectView) unversioned() Check {
 	q := question{"unversioned", "Are references stored without a schemaVersion?", "a source of persisted refs"}
 	switch v := s.refVersions(); {
 	case v.total == 0 && v.agent > 0:
-		return q.unsure("the stored references are %s of an agent SDK, which have no schemaVersion", backend.Counted(v.agent, "session state", "session states"))
+		return q.unsure("the stored references are %s of an agent SDK, whose own versions are told by refs check", backend.Counted(v.agent, "session state", "session states"))
 	case v.total == 0:
 		return q.unsure("no stored reference is read")
 	case v.unversioned > 0:

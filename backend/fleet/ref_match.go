@@ -64,10 +64,23 @@ func (s *State) EndedOf(r *backend.Ref) *backend.Sandbox {
 	return b
 }
 
+// whyUnnamed says why a state names no sandbox.
+func whyUnnamed(r *backend.Ref) backend.Safe {
+	switch {
+	case !r.Agent.Directory.IsEmpty():
+		return backend.Textf("it works in a directory of its agent's host, %s: no platform lists that", r.Agent.Directory)
+	case r.Agent.Unnamed:
+		return backend.Text("its SDK took the name of its sandbox out, with the credentials of a mount")
+	case r.Provider.IsEmpty():
+		return backend.Text("the state does not name its sandbox")
+	}
+	return backend.Textf("where a state of type %s names its sandbox is not known", r.Provider)
+}
+
 // MatchOf compares the state of an agent SDK with the inventory of its platform.
 func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	if r.Sandbox.IsZero() {
-		return RefMatch{Result: RefUnknown, Why: backend.Text("the state does not name its sandbox")}
+		return RefMatch{Result: RefUnknown, Why: whyUnnamed(r)}
 	}
 	b := s.SandboxNamed(r.Sandbox, r.Provider)
 	if b == nil {

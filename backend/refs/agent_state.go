@@ -23,7 +23,7 @@ type agentBackend struct {
 }
 
 var agentBackends = map[string]agentBackend{
-	"unix_local": {},
+	localKind:    {},
 	"docker":     {id: "container_id", loses: true},
 	"blaxel":     {id: "sandbox_name", pauses: true, timeouts: true, previews: true},
 	"e2b":        {id: "sandbox_id"},
@@ -35,6 +35,9 @@ var agentBackends = map[string]agentBackend{
 }
 
 const (
+	// localKind works in a directory of the agent's own host.
+	localKind = "unix_local"
+
 	// agentRoot is where the SDK works when the manifest does not say.
 	agentRoot = "/workspace"
 
@@ -65,7 +68,7 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	}
 	kind, _ := n.Get("type").Text()
 	of, known := agentBackends[kind]
-	x := &backend.AgentState{Root: text("/manifest/root"), Snapshot: text("/snapshot/type"), Image: text("/image"), Region: text("/region"), TTL: text("/ttl"),
+	x := &backend.AgentState{Version: d.runState, Root: text("/manifest/root"), Snapshot: text("/snapshot/type"), Image: text("/image"), Region: text("/region"), TTL: text("/ttl"),
 		SnapshotID: d.id(n, []string{"/snapshot/id"}), Memory: backend.NotApplicable[int](), PauseOnExit: backend.NotApplicable[bool](),
 		PortsPublic: backend.NotApplicable[bool](), PortTTL: backend.NotApplicable[float64]()}
 	if v := n.Get("manifest").Get("root"); v.Exists() && !v.IsNull() {
@@ -87,6 +90,9 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	if u, err := url.Parse(where.String()); err == nil && u.Host != "" {
 		u.User, u.RawQuery, u.Fragment = nil, "", ""
 		x.Address = clean.Clean(u.String(), nameRunes)
+	}
+	if kind == localKind {
+		x.Directory = text("/workspace_root")
 	}
 	if known && of.id != "" && !named {
 		if !of.loses {

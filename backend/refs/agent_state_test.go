@@ -179,3 +179,22 @@ func TestARootOfASessionStateIsCleaned(t *testing.T) {
 		}
 	}
 }
+
+// TestARunStateTellsItsVersion: its own, not that of another file; a state without one has none, and a local one has a directory.
+func TestARunStateTellsItsVersion(t *testing.T) {
+	f := agentSource(t)
+	f.put(t, "a.json", `{"$schemaVersion":"1.99","sandbox":{"session_state":{"session_id":"s1","type":"blaxel","sandbox_name":"b1"}}}`)
+	f.put(t, "b.json", `{"session_id":"s2","type":"unix_local","workspace_root":"/srv/agents/s2"}`)
+	got := map[string]string{}
+	for _, r := range f.poll(t).Refs {
+		got[r.Session.Raw()] = r.Agent.Version.String() + " " + r.Agent.Directory.String()
+	}
+	if got["s1"] != "1.99 " || got["s2"] != " /srv/agents/s2" {
+		t.Errorf("%v", got)
+	}
+	for version, known := range map[string]bool{"1.0": true, "1.17": true, "1.18": false, "1.99": false, "2.1": false, "1.07": false, "": false, "1.": false} {
+		if backend.RunStateKnown(version) != known {
+			t.Errorf("%q is known: %t", version, !known)
+		}
+	}
+}

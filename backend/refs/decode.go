@@ -37,7 +37,9 @@ type decoder struct {
 	out   content
 	line  int // of JSON lines; 0 elsewhere
 	named backend.ID
-	seen  map[backend.Key]bool
+	// runState is the version of the run state that is read; empty: it carries none.
+	runState backend.Safe
+	seen     map[backend.Key]bool
 }
 
 func (s *source) decode(f *refFile, body []byte) content {
@@ -103,6 +105,10 @@ func (d *decoder) lines(body []byte) {
 
 // document finds the sessions of one document.
 func (d *decoder) document(root wire.Node) {
+	d.runState = backend.Safe{}
+	if v, ok := scalar(root.Get("$schemaVersion")); ok {
+		d.runState = d.s.deps.Cleaner.Clean(v, nameRunes)
+	}
 	p := &d.s.opts.Pointers
 	list, ok := d.sessionsIn(root)
 	if !ok {

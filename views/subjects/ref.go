@@ -108,6 +108,13 @@ func (w *writer) ref(r *backend.Ref) {
 	case !r.SchemaVersion.IsNotApplicable():
 		w.Field("schema version", dim("unknown: what it carries is no number"))
 	}
+	if r.Agent != nil && !r.Agent.Version.IsEmpty() {
+		not := ""
+		if !backend.RunStateKnown(r.Agent.Version.String()) {
+			not = "  not known to Sandglass: what is read of it may be wrong"
+		}
+		w.Field("run state", normal("version "+r.Agent.Version.String()), dim(not))
+	}
 	if len(r.Capabilities) > 0 {
 		w.text("capabilities", backend.Join(r.Capabilities, ", "))
 	}
