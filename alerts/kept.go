@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -9,8 +10,8 @@ import (
 )
 
 // KeptOnPurpose finds what says that a sandbox is meant to outlive its session: a label that keeps it alive, its registry, or its
-// workspace's saved reference (shared, kept alive, or paused on exit; refs sources keep such members under their own
-// names). It returns whose words they are and the words; nil when nothing says so. How names are written does not
+// workspace's saved reference (shared, kept alive but for Cloudflare, or paused on exit; refs sources keep such members under
+// their own names). It returns whose words they are and the words; nil when nothing says so. How names are written does not
 // matter: keepAlive, keep-alive and keep_alive are one.
 func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.Field) {
 	for _, l := range b.Labels {
@@ -21,6 +22,26 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 			}
 		}
 	}
+	words := []string{"pauseonexit", "shareacrosssessions", "shared", keepsAlive}
+	if b.OfWorker() { // there it is how a container is run, and not who needs it
+		words = words[:3]
+	}
+	return keptBy(st, b, words)
+}
+
+// keepsAlive is the name of what keeps a container alive, without what its writers do differently.
+const keepsAlive = "keepalive"
+
+// KeptAwake finds what says that a container behind a Cloudflare Worker is kept alive: it never falls asleep, and only a destroy ends it.
+func KeptAwake(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.Field) {
+	if !b.OfWorker() {
+		return nil, backend.Field{}
+	}
+	return keptBy(st, b, []string{keepsAlive})
+}
+
+// keptBy finds which of some words the registry or the saved reference of a sandbox's workspace says.
+func keptBy(st *fleet.State, b *backend.Sandbox, words []string) (*backend.Meta, backend.Field) {
 	session := st.SessionOn(b)
 	if session.IsZero() {
 		return nil, backend.Field{}
@@ -30,7 +51,7 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 			if !b.Workspace.IsZero() && w.Key.ID != b.Workspace {
 				continue
 			}
-			if f, kept := KeptAlive(w); kept {
+			if f, kept := KeptAlive(w); kept && slices.Contains(words, keepsAlive) {
 				return &w.Meta, f
 			}
 		}
@@ -38,15 +59,12 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 			if !x.Workspace.IsZero() && !b.Workspace.IsZero() && x.Workspace != b.Workspace {
 				continue
 			}
-			if x.Agent != nil && x.Agent.PauseOnExit.Or(false) {
+			if x.Agent != nil && x.Agent.PauseOnExit.Or(false) && slices.Contains(words, "pauseonexit") {
 				return &x.Meta, backend.Field{Name: backend.Text("pause_on_exit"), Value: backend.Text("true")}
 			}
 			for _, f := range x.Extra {
-				switch bareName(f.Name) {
-				case "pauseonexit", "keepalive", "shareacrosssessions", "shared":
-					if f.Value.String() == "true" {
-						return &x.Meta, f
-					}
+				if f.Value.String() == "true" && slices.Contains(words, bareName(f.Name)) {
+					return &x.Meta, f
 				}
 			}
 		}
@@ -57,7 +75,7 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 // KeptAlive finds what the registry says of keeping a workspace's sandbox alive.
 func KeptAlive(w *backend.Workspace) (backend.Field, bool) {
 	for _, f := range w.Extra {
-		if bareName(f.Name) == "keepalive" && f.Value.String() == "true" {
+		if bareName(f.Name) == keepsAlive && f.Value.String() == "true" {
 			return f, true
 		}
 	}

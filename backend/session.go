@@ -77,10 +77,13 @@ func (c *WorkspaceClosing) Of(name ID) bool {
 }
 
 // Completed reports whether the list says that the session is over for good: not merely paused, suspended or idle.
-func (s *Session) Completed() bool {
-	switch strings.ToLower(s.Status.String()) {
-	case "completed", "complete", "finished", "done", "ended", "failed", "cancelled", "canceled", "aborted", "terminated", "expired":
-		return !s.MayRun()
+func (s *Session) Completed() bool { return EndedWord(s.Status) && !s.MayRun() }
+
+// EndedWord reports whether a status is a word of lists for what is over for good.
+func EndedWord(status Safe) bool {
+	switch strings.ToLower(status.String()) {
+	case "completed", "complete", "finished", "done", "ended", "closed", "failed", "cancelled", "canceled", "aborted", "terminated", "expired":
+		return true
 	}
 	return false
 }

@@ -89,7 +89,8 @@ func keptIn(env *alerts.Env, source string, application backend.Safe) (n int) {
 		if b.Key.Source != source || b.Application != application || b.Class.Ended() {
 			continue
 		}
-		if by, _ := alerts.KeptOnPurpose(env.State, b); by != nil {
+		by, _ := alerts.KeptOnPurpose(env.State, b)
+		if awake, _ := alerts.KeptAwake(env.State, b); by != nil || awake != nil {
 			n++
 		}
 	}

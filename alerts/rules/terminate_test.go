@@ -134,3 +134,65 @@ func TestTerminateOfASandboxOfCloudflare(t *testing.T) {
 		w.Extra = []backend.Field{{Name: backend.Text("keepAlive"), Value: backend.Text("true")}}
 	}).quiet(terminateRule)
 }
+
+// TestTerminateOfOneThatIsKeptAlive: its expiry does nothing on Cloudflare. Once its session is over for good only a destroy ends it; that
+// of a session that rests may go on, and so may one that is shared.
+func TestTerminateOfOneThatIsKeptAlive(t *testing.T) {
+	const cause = "it is kept alive, so that it never falls asleep: only a destroy ends it"
+	for _, x := range []struct {
+		status string
+		listed bool // its workspace is still listed
+		shared bool
+		want   string
+	}{{"completed", false, false, cause}, {"completed", true, false, cause}, {"closed", true, false, cause}, {"", false, false, ""}, {"completed", false, true, ""}} {
+		s := beginBoxes(t, terminateRule)
+		s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+		s.reads("a/box", reading{state: "open", attempt: time.Minute, success: time.Minute, provider: "cloudflare-sandbox", edit: func(w *backend.Workspace) {
+			w.SleepAfter, w.Extra = backend.Known(10*time.Minute), []backend.Field{{Name: backend.Text("keepAlive"), Value: backend.Text("true")}}
+			w.ShareAcrossSessions = backend.Known(x.shared)
+		}})
+		s.box("c1", "a", func(b *backend.Sandbox) { b.Provider, b.Workspace = backend.Text("cloudflare"), backend.MustID("box") })
+		s.look().quiet(terminateRule)
+		if !x.listed {
+			s.rests("a")
+		}
+		s.session("a", func(y *backend.Session) {
+			y.Running, y.ListedRunning, y.Status = backend.Known(false), backend.Known(false), backend.Clean(x.status, 20)
+		})
+		if s.every(20*time.Second, 5*time.Minute, nil); x.want == "" {
+			s.quiet(terminateRule)
+		} else if a := s.want(terminateRule, alerts.StateFiring); a.Cause.String() != x.want || a.Severity != alerts.SeverityWarning {
+			t.Errorf("%+v: %v %s", x, a.Severity, a.Cause)
+		}
+	}
+}
+
+// TestTerminateOfASessionThatStillListsItsWorkspaces: at the start of Sandglass what they declare counts, as that of a session that was seen.
+func TestTerminateOfASessionThatStillListsItsWorkspaces(t *testing.T) {
+	s := beginBoxes(t, terminateRule)
+	s.session("a", func(x *backend.Session) {
+		x.Running, x.ListedRunning, x.Status = backend.Known(false), backend.Known(false), backend.Text("ended")
+	})
+	s.reads("a/box", reading{state: "open", attempt: time.Hour, success: time.Hour, provider: "cloudflare-sandbox", edit: func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(true) }})
+	s.box("c1", "a", func(b *backend.Sandbox) { b.Provider, b.Workspace = backend.Text("cloudflare"), backend.MustID("box") })
+	s.look().want(terminateRule, alerts.StatePending)
+	s.every(20*time.Second, time.Minute, nil)
+	if a := s.want(terminateRule, alerts.StateFiring); a.Cause.String() != "it should have been destroyed when its session ended" {
+		t.Errorf("%s", a.Cause)
+	}
+}
+
+// TestTerminateTellsASmallCostPlainly: no share of an hour too small to be read.
+func TestTerminateTellsASmallCostPlainly(t *testing.T) {
+	s := beginBoxes(t, terminateRule)
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+	s.reads("a/box", reading{state: "open", attempt: time.Minute, success: time.Minute, provider: "cloudflare-sandbox", edit: func(w *backend.Workspace) { w.SleepAfter = backend.Known(time.Hour) }})
+	s.box("c1", "a", func(b *backend.Sandbox) { b.Provider, b.Workspace = backend.Text("cloudflare"), backend.MustID("box") })
+	s.look().quiet(terminateRule)
+	s.rests("a")
+	s.after(2 * time.Second)
+	a := s.every(20*time.Second, 20*time.Second, nil).want(terminateRule, alerts.StateFiring)
+	if all := told(a); !strings.Contains(all, "1 sandbox without a session: at least ") || !strings.Contains(all, "s so far") || strings.Contains(all, "hours") {
+		t.Errorf("%s", all)
+	}
+}

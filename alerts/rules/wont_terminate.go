@@ -57,7 +57,8 @@ type closing struct {
 	Shared     backend.Value[bool]          `json:"shared"`
 	SleepAfter backend.Value[time.Duration] `json:"sleep_after"`
 	Timeout    backend.Value[time.Duration] `json:"timeout"`
-	Used       time.Time                    `json:"used,omitzero"` // steady: the last attempt
+	Awake      bool                         `json:"awake,omitempty"` // it is kept alive: its expiry does nothing
+	Used       time.Time                    `json:"used,omitzero"`   // steady: the last attempt
 }
 
 type wontTerminate struct {
@@ -243,7 +244,9 @@ func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *closing {
 		if x, ok := w.ShareAcrossSessions.Get(); ok && (!c.Shared.IsKnown() || x) {
 			c.Shared = w.ShareAcrossSessions
 		}
-		if _, kept := alerts.KeptAlive(w); kept { // its entry goes with its session
+		if _, kept := alerts.KeptAlive(w); kept && w.Provider.String() == "cloudflare-sandbox" { // its entry goes with its session
+			c.Awake = true
+		} else if kept {
 			c.Shared = backend.Known(true)
 		}
 		if x, ok := w.SleepAfter.Get(); ok && x > c.SleepAfter.Or(0) && w.Provider.String() != "docker" { // an engine puts nothing to sleep
@@ -292,6 +295,15 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	if c == nil {
 		c = declaredClosing(end.session, b.Workspace)
 	}
+	completed := end.session != nil && end.session.Completed()
+	if n.Closing == nil && completed {
+		for range env.State.Workspaces.Of(backend.KindWorkspace, end.session.Key.Source, end.session.Key.ID) { // its registry is listed still
+			c = closingOf(env, end.session, b.Workspace)
+			break
+		}
+	}
+	by, _ := alerts.KeptAwake(env.State, b)
+	awake := c.Awake || by != nil
 	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "4", Session: b.Session, Provider: b.Provider, Recheck: again,
 		Bounds: alerts.Bounds{Earliest: ranUntil(env, b, end.session, n), Latest: n.Over}}
 	if end.session != nil {
@@ -318,10 +330,14 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Cause = backend.Text("it leaked: the end of its session deletes it, its saved state says")
 	case c.Shared.Or(false) || keptOnPurpose(env, b):
 		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
+	case awake && !completed && end.session != nil: // it may go on in it
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
 	case c.Destroys.Or(false):
 		v.Cause = backend.Text("it should have been destroyed when its session ended")
 	case !closeTimedOut(env, b).IsZero():
 		v.Cause = backend.Text("closing it ran into its deadline and was abandoned")
+	case awake && (completed || end.session == nil && !n.Ran.IsZero()):
+		v.Cause = backend.Text("it is kept alive, so that it never falls asleep: only a destroy ends it")
 	case sleeps && asleep.After(env.Now):
 		v.Cause, v.Severity = backend.Text("it waits to fall asleep"), alerts.SeverityInfo
 		v.Detail, due = backend.Textf("asleep at %s, in %s", env.Clock(asleep), timeLeft(asleep.Sub(env.Now))), time.Time{}
@@ -334,7 +350,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	case end.session == nil:
 		v.Cause, due = backend.Text("its session is in no list any more"), n.Over.Add(r.gone)
 		v.Detail = backend.Textf("its session left its list, by %s at least", env.Clock(n.Over))
-	case n.Ran.IsZero() && end.session.Completed():
+	case n.Ran.IsZero() && completed:
 		v.Cause, v.Severity = backend.Text("its session is over, and nothing says whether it ends with it"), alerts.SeverityInfo
 	case unlisted: // a list names it again: what was said of it is disproved
 		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
@@ -453,8 +469,14 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if onPlatform(b) {
 		unit = "sandbox-hours"
 	}
+	text := backend.Textf("%s without a session: at least %s %s so far", plural(a.SubjectCount, "sandbox"), number(hours), backend.Clean(unit, 40))
+	if spent := time.Duration(hours * float64(time.Hour)); spent < time.Minute { // a share of an hour that small says nothing
+		if text = backend.Textf("%s without a session", plural(a.SubjectCount, "sandbox")); spent >= time.Second {
+			text = backend.Textf("%s: at least %s so far", text, backend.Age(spent))
+		}
+	}
 	out := []alerts.Evidence{{
-		Text:  backend.Textf("%s without a session: at least %s %s so far", plural(a.SubjectCount, "sandbox"), number(hours), backend.Clean(unit, 40)),
+		Text:  text,
 		Value: backend.Known(hours), Unit: unit, Source: src, At: now,
 	}}
 	if r.cost > 0 {

@@ -108,3 +108,20 @@ func TestAProbeBeforeARestartIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestACloudflareSandboxThatIsKeptAlive: once its session is over, the page says that only a destroy ends it; that is no purpose.
+func TestACloudflareSandboxThatIsKeptAlive(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{"true": true, "false": false} {
+		over := session("s1", false)
+		over.Status, over.ListedRunning = backend.Text("completed"), backend.Known(false)
+		w := healthy("s1", "box")
+		w.Provider, w.Extra = backend.Text("cloudflare-sandbox"), []backend.Field{{Name: backend.Text("keepAlive"), Value: backend.Clean(value, 10)}}
+		d := world{sessions: []*backend.Session{over}, workspaces: []*backend.Workspace{w}, sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
+			b.Provider = backend.Text("cloudflare")
+		})}}.diagnose("4", sbKey("b"))
+		if got := strings.Contains(d.Conclusion.String(), "only a destroy ends it"); got != want || d.is("kept") || (d.Mark("awaiting-sleep") == RuledOut) != want {
+			t.Errorf("keepAlive %s: %s, kept %s, waits %s", value, d.Conclusion, d.Mark("kept"), d.Mark("awaiting-sleep"))
+		}
+	}
+}

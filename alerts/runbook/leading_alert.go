@@ -162,6 +162,9 @@ func runsLong(a *alerts.Alert) bool {
 	return strings.Contains(a.Cause.String(), "longer than longest_operation")
 }
 
+// keptAlive is in the cause of a sandbox that only a destroy ends.
+const keptAlive = "it is kept alive"
+
 // runsOn are the checks of page 4 that a cause of wont-terminate answers. That no list names a session tells nothing of it.
 func runsOn(cause string) []string {
 	switch {
@@ -173,6 +176,8 @@ func runsOn(cause string) []string {
 		return []string{"over", "close-timeout"}
 	case strings.Contains(cause, "should have been destroyed"):
 		return []string{"over", "destroy-on-close"}
+	case strings.Contains(cause, keptAlive):
+		return []string{"over", "kept-alive"}
 	case strings.Contains(cause, "it leaked"):
 		return []string{"over", "destroy-on-close"}
 	}

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -34,6 +35,9 @@ func diagnoseSandboxWillNotEnd(s *subjectView) Diagnosis {
 		s.imageOf(),
 		s.restartPolicy(),
 	)}
+	if c, is := s.keptAlive(); is {
+		d.Checks = append(d.Checks, c)
+	}
 	if s.wide && len(s.sandboxes) != 1 {
 		s.adviseSandboxes(&d)
 		return d
@@ -152,6 +156,9 @@ func (s *subjectView) awaitsSleep() Check {
 			return q.yes(s.from(&sb.Meta), "%s sleeps already, which costs far less than running", sb.Name)
 		}
 	}
+	if c, is := s.keptAlive(); is {
+		return q.no(origin{c.Source, c.At}, "it is kept alive: its idle time passes without effect")
+	}
 	if p := s.provider(); len(s.sandboxes) > 0 && s.sandboxes[0].Provider.String() == "docker" && p != "cloudflare-sandbox" && !s.sleepDeclared() {
 		return q.no(s.from(&s.sandboxes[0].Meta), "it is a container of an engine, which puts nothing to sleep")
 	}
@@ -213,6 +220,22 @@ func (s *subjectView) ranUntil() (last time.Time) {
 // sleepDeclared reports whether a workspace declares when it sleeps and its provider may do so.
 func (s *subjectView) sleepDeclared() bool {
 	return slices.ContainsFunc(s.workspaces, func(w *backend.Workspace) bool { return w.SleepAfter.IsKnown() && w.Provider.String() != "docker" })
+}
+
+// keptAlive asks whether only a destroy ends the sandbox; false: nothing says that it is kept alive.
+func (s *subjectView) keptAlive() (Check, bool) {
+	q := question{"kept-alive", "Is it kept alive, so that only a destroy ends it?", "keepAlive in the aggregate route or in a stored reference"}
+	for _, sb := range s.sandboxes {
+		if by, f := alerts.KeptAwake(s.State, sb); by != nil {
+			return q.yes(s.from(by), "%s says %s=%s: it never falls asleep, and the end of its session does not end it", by.Key.Safe(), f.Name, f.Value), true
+		}
+	}
+	for _, a := range s.led { // its registry went with its session
+		if a.Rule == "wont-terminate" && strings.Contains(a.Cause.String(), keptAlive) {
+			return q.yes(origin{a.Source, a.Confirmed}, "its registry said so while its session ran: it never falls asleep, and the end of its session does not end it"), true
+		}
+	}
+	return Check{}, false
 }
 
 // kept asks whether the sandbox is kept on purpose.
@@ -371,6 +394,11 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 		d.conclude("It is kept on purpose.")
 		d.do("Ask the session's owner if it is still needed. If not, end it by hand.")
 		d.dont("Don't call it a leak: nothing failed.")
+	case d.is("over") && d.is("kept-alive"):
+		d.conclude("Its session is over. It is kept alive: only a destroy ends it.")
+		s.destroyStep(d)
+		d.do("Leave keepAlive off for runs that are not resumed.")
+		d.dont("Don't wait for it to fall asleep: it never does.")
 	case d.is("awaiting-sleep"):
 		d.conclude("It waits to fall asleep. That ends most of the cost by itself.")
 		d.do("Lower sleepAfter if that wait costs too much.")

@@ -82,7 +82,7 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 			x.workspaces = old.workspaces
 		}
 	}
-	if x.registry && x.bad == nil && (len(entries) > 0 || l.running.Or(true)) { // an empty one does not contradict its status
+	if x.registry && x.bad == nil && (len(entries) > 0 || l.running.Or(true)) && !l.over(x.workspaces, resp.At) { // an empty one does not contradict its status
 		x.running = backend.Known(true)
 	}
 	rest := n.RawWithout(registry.node, "[...]")
@@ -104,6 +104,23 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 	}
 	p.sessions = append(p.sessions, x)
 	return nil
+}
+
+// over reports whether the route says with its status and with the time of its end that a session is over, though it still lists its
+// registry. An end before its start, or before the newest use of a workspace, is that of a former run.
+func (l *listed) over(workspaces []readWorkspace, now time.Time) bool {
+	if !backend.EndedWord(l.status) || l.running.Or(true) || l.ended.IsZero() || l.ended.After(now) || l.facts.StartedAt.Or(time.Time{}).After(l.ended) {
+		return false
+	}
+	for i := range workspaces {
+		w := workspaces[i].w
+		for _, at := range []backend.Value[time.Time]{w.LastAttemptAt, w.LastSuccessAt, w.LastOpAt} {
+			if at.Or(time.Time{}).After(l.ended) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // badSession is a session of which nothing but its id can be read; its workspaces are those of the last good reading.

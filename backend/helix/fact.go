@@ -119,6 +119,7 @@ type listed struct {
 	id      backend.ID
 	status  backend.Safe
 	running backend.Value[bool]
+	ended   time.Time // when it ended, as the route says; zero: it does not
 	facts   backend.SessionFacts
 	work    *work // nil: the route lists none
 	raw     backend.Safe
@@ -154,6 +155,10 @@ func (d *decoder) session(n wire.Node, p Pointers, running map[string]bool) (out
 		case string(name) == "workspace":
 			if v.Kind() == '{' && !registry.node.Exists() {
 				registry = registryPart{node: v, single: true}
+			}
+		case string(name) == "endedAt":
+			if t, _ := d.moment(v); t.IsKnown() {
+				out.ended = t.Or(time.Time{})
 			}
 		case string(name) == "executions", string(name) == "jobs":
 			if out.work == nil {

@@ -249,6 +249,34 @@ func TestDurableObjectsAreAskedOnlyWhileTheyRun(t *testing.T) {
 	}
 }
 
+// TestASessionThatEndedIsOverThoughItsRegistryIsListed: its status and the time of its end say so. Neither alone does, nor an end that is to
+// come, that is of a run before, or that is older than the newest use of a workspace.
+func TestASessionThatEndedIsOverThoughItsRegistryIsListed(t *testing.T) {
+	const used = 1767268790000
+	ended := func(status string, ended, started int) string {
+		return strings.TrimSuffix(full("a", status, used), "}") + fmt.Sprintf(`,"endedAt":%d,"startedAt":%d}`, ended, started)
+	}
+	for name, x := range map[string]struct {
+		session string
+		runs    bool
+	}{
+		"completed":          {ended("completed", used+1000, used-5000), false},
+		"closed":             {ended("closed", used+1000, used-5000), false},
+		"no end":             {full("a", "completed", used), true},
+		"no word of an end":  {ended("paused", used+1000, used-5000), true},
+		"called running":     {ended("running", used+1000, used-5000), true},
+		"an end to come":     {ended("completed", int(noon.Add(time.Hour).UnixMilli()), used-5000), true},
+		"of a run before":    {ended("completed", used+1000, used+2000), true},
+		"used since its end": {ended("completed", used-1000, used-5000), true},
+	} {
+		rig, _ := aggregateRig(t, `{"sessions":[`+x.session+`]}`, `{"sessions":[]}`)
+		r := rig.poll()
+		if s := sessionOf(r, "a"); s.Running.Or(!x.runs) != x.runs || len(r.Workspaces) != 1 {
+			t.Errorf("%s: running %v, %d workspaces", name, s.Running, len(r.Workspaces))
+		}
+	}
+}
+
 func TestSessionsFromFileAndCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sessions")
 	write := func(text string) {

@@ -136,7 +136,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"an archive of another session", "archive of another"},
 	{"a restore of its files was cut off", "restore was cut off"},
 	{"a drive that its saved state declares is not mounted", "drive not mounted"},
-	{"it waits to fall asleep", "waits to fall asleep"},
+	{"so that it never falls asleep: only a destroy", "kept alive"}, {"it waits to fall asleep", "waits to fall asleep"},
 	{"it did not fall asleep when it was due", "did not fall asleep"},
 	{"no list names its session", "session not listed"},
 	{"its session is in no list any more", "session left list"},
