@@ -192,6 +192,8 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 		default:
 			v.Kind, v.What = backend.FailExecTimeout, backend.Text("its control server answers nothing, or its container does not start, which nothing here shows: neither a plain command nor one in a new session ended, twice")
 		}
+	case pwd.problem != nil && pwd.problem.NoDirectory():
+		x.noSession(ctx, &v)
 	case pwd.problem != nil:
 		v.Kind, v.What = fullDisk(said(&plain), pwd.problem.Text), backend.Textf("commands begin neither without a session nor in a new one: %s", x.c.clean(pwd.problem.Text, 200))
 	case silent(&plain, plainErr):
@@ -205,7 +207,11 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	x.exec = x.add(v)
 	if v.Kind == backend.FailWorkDirMissing || v.Kind == backend.FailWorkDirDangling || v.Kind == backend.FailWorkDirNoDir {
 		what, _, _ := strings.Cut(v.What.String(), ": ")
-		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: v.Kind, Took: x.looked, Since: v.Since, What: backend.Textf("%sa test in a new session says that %s", backend.Text(backend.NotListed), x.c.clean(what, 250))})
+		test := backend.Text("a test in a new session")
+		if x.exec.What.String() == caseB {
+			test = backend.Text("a test that began in /")
+		}
+		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: v.Kind, Took: x.looked, Since: v.Since, What: backend.Textf("%s%s says that %s", backend.Text(backend.NotListed), test, x.c.clean(what, 250))})
 	}
 }
 

@@ -130,6 +130,9 @@ func (c *client) make(ctx context.Context, id string, x *examination) error {
 		return err
 	}
 	a, err := c.send(ctx, call, c.factory.next)
+	if err == nil && a.problem != nil && x.sessionless() {
+		return c.mkdir(ctx, id)
+	}
 	switch {
 	case err != nil:
 		return lost(err)

@@ -119,3 +119,71 @@ func TestARepairThatDidNotHelpIsMarked(t *testing.T) {
 		}
 	}
 }
+
+// TestASessionThatCannotBeginIsCaseB: before SDK 0.6.4 no new session begins either where /workspace is missing; a command that is given
+// another directory tells it. Where that does not begin either, nothing is called missing.
+func TestASessionThatCannotBeginIsCaseB(t *testing.T) {
+	t.Parallel()
+	const fails = "event: error\ndata: {\"error\":\"exec failed: Failed to create session 'x': ENOENT: no such file or directory, posix_spawn 'bash'\",\"code\":\"exec_transport_error\"}\n\n"
+	missing := "event: stdout\ndata: " + base64.StdEncoding.EncodeToString([]byte("missing\n")) + "\n\nevent: exit\ndata: {\"exit_code\":0}\n\n"
+	for root, c := range map[string]struct {
+		kind backend.FailureKind
+		what string
+	}{missing: {backend.FailWorkDirMissing, "/workspace is missing: no command begins without a session, and no new session does, as before SDK 0.6.4"}, fails: {"", "or the image has no bash"}} {
+		w := newWorld(t, demo.BridgeOptions{})
+		w.change(func(*demo.Box) {})
+		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/exec") {
+				return false
+			}
+			answer := fails
+			if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), `"cwd":"/"`) {
+				answer = root
+			}
+			out.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(out, answer)
+			return true
+		}
+		done, _, err := w.do(actions.Probe)
+		if v := on(done, backend.PlaneExec); err != nil || v.Kind != c.kind || !strings.Contains(v.What.String(), c.what) {
+			t.Errorf("%v %s %q: %s", err, v.Outcome, v.Kind, v.What)
+		}
+	}
+}
+
+// TestCaseBIsRepairedByACommandThatBeginsElsewhere: where the bridge can write no file, since no session begins; what comes of it is looked at.
+func TestCaseBIsRepairedByACommandThatBeginsElsewhere(t *testing.T) {
+	t.Parallel()
+	fails := `{"error":"exec failed: Failed to create session 'x': ENOENT: no such file or directory, posix_spawn 'bash'","code":"exec_transport_error"}`
+	for code, works := range map[int]bool{0: true, 1: false} {
+		w := newWorld(t, demo.BridgeOptions{})
+		w.change(func(*demo.Box) {})
+		made := false
+		w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPut {
+				out.WriteHeader(http.StatusBadGateway)
+				_, _ = io.WriteString(out, fails)
+				return true
+			}
+			if made || !strings.HasSuffix(r.URL.Path, "/exec") {
+				return false
+			}
+			answer := "event: error\ndata: " + fails + "\n\n"
+			switch body, _ := io.ReadAll(r.Body); {
+			case strings.Contains(string(body), "mkdir"):
+				made = code == 0
+				answer = fmt.Sprintf("event: exit\ndata: {\"exit_code\":%d}\n\n", code)
+			case strings.Contains(string(body), `"cwd":"/"`):
+				answer = "event: stdout\ndata: " + base64.StdEncoding.EncodeToString([]byte("missing\n")) + "\n\nevent: exit\ndata: {\"exit_code\":0}\n\n"
+			}
+			out.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(out, answer)
+			return true
+		}
+		done, _, err := w.do(actions.Repair, factFailure, string(backend.FailWorkDirMissing), factLink, caseB)
+		v := on(done, backend.PlaneExec)
+		if (err == nil) != works || (v.Outcome == backend.OutcomeOK) != works || v.Unrepaired.IsZero() != works {
+			t.Errorf("mkdir ended with %d: %v, %+v", code, err, v)
+		}
+	}
+}

@@ -138,7 +138,7 @@ func (s *subjectView) exclude(told []Check) {
 		case c.Name == "server-dir" && (c.Mark == RuledOut && s.saysAgent() != nil || c.Mark == CannotTell && found != nil):
 			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("a probe's commands begin also where it is gone"), backend.Text(applicationTells)
 		case found != nil && c.Mark == CannotTell && slices.Contains([]string{"dangling", "missing", "occupied", "frozen"}, c.Name):
-			c.Mark, c.Fact, c.WouldTell = RuledOut, backend.Text("a probe found another fault, and a new session answered it"), backend.Safe{}
+			c.Mark, c.Fact, c.WouldTell = RuledOut, backend.Text("a probe found another fault, and a command of it ran"), backend.Safe{}
 			c.Source, c.At = found.Source, found.At
 		}
 	}
