@@ -34,14 +34,20 @@ type agentOnset struct {
 	File      time.Time    `json:"file,omitzero"`
 }
 
+// sameLine is how far apart two runs may date one line of a log: each measures the clock of its source anew.
+const sameLine = time.Second
+
 // join takes over what a line tells of the beginning. A change of the working directory before a command that ran, or before its repair,
 // explains nothing.
 func (a *agentOnset) join(x *backend.Report, repair time.Time) {
-	if a.First.IsZero() || x.At.Before(a.First) {
+	if a.First.IsZero() || x.At.Before(a.First.Add(-sameLine)) {
 		a.First = x.At
 	}
 	if x.GoodAt.After(a.Good) && !x.GoodAt.After(a.First) {
 		a.Good = x.GoodAt
+	}
+	if a.Good.After(a.First) { // what was good before an older line is not known
+		a.Good = a.First
 	}
 	if !x.Changed.IsEmpty() && x.ChangedAt.After(latestOf(a.ChangedAt, repair)) && !x.ChangedAt.Before(x.GoodAt) {
 		a.Changed, a.ChangedAt, a.ChangedBy, a.Exit = x.Changed, x.ChangedAt, x.ChangedBy, x.Exit

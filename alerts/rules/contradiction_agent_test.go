@@ -459,3 +459,33 @@ func TestAFaultAfterARepairIsAnother(t *testing.T) {
 		t.Errorf("%s between %v and %v, want %v and %v%s", a.State, a.Bounds.Earliest, a.Bounds.Latest, good, failed, told(a))
 	}
 }
+
+// TestAnotherRunDatesTheSameLinesAgain: each run measures the clock of the log's source anew, so that one line has times a little apart. The
+// onset keeps both its bounds.
+func TestAnotherRunDatesTheSameLinesAgain(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	first := s.wall
+	r := notStarted("sandbox-demo", "ls")
+	r.Changed, r.ChangedAt, r.GoodAt = backend.Text("rm -rf /workspace"), first, first
+	s.agentSays(r)
+	check := func(when string) {
+		t.Helper()
+		s.every(10*time.Second, time.Minute, func() { s.workersBox(nil) })
+		all := s.look().alerts(contradictionRule)
+		if len(all) != 1 || !all[0].Bounds.Latest.Equal(first) || !all[0].Bounds.Earliest.Equal(first) {
+			t.Errorf("%s: %+v, want %v", when, all, first)
+		}
+	}
+	check("as it was read")
+	for _, off := range []time.Duration{-120 * time.Millisecond, 80 * time.Millisecond, -400 * time.Millisecond} {
+		s.restart()
+		s.health("agent-log", func(h *fleet.SourceHealth) {
+			x := r
+			x.Source, x.Sandbox = "agent-log", h.Reports[0].Sandbox
+			x.At, x.GoodAt, x.ChangedAt = first.Add(off), first.Add(off), first.Add(off)
+			h.Reports = []backend.Report{x}
+		})
+		check(off.String())
+	}
+}
