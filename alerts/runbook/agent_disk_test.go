@@ -43,3 +43,18 @@ func TestTheDiskOfAnAgentsSandboxIsFull(t *testing.T) {
 		}
 	}
 }
+
+// TestTheServersOwnErrorIsTold: where the server in a sandbox answers that its root cannot be listed, that is what fails.
+func TestTheServersOwnErrorIsTold(t *testing.T) {
+	t.Parallel()
+	const said = "/ cannot be listed: answered 500 Internal Server Error: stat /: input/output error"
+	b := box("b", "s1", func(b *backend.Sandbox) {
+		b.Provider, b.Region, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
+		*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, At: before(time.Second), What: backend.Text(said)}})
+	})
+	w := world{sessions: []*backend.Session{session("s1", true)}, sandboxes: []*backend.Sandbox{b}}
+	d := w.diagnose("contradiction", b.Key)
+	if !strings.Contains(d.Conclusion.String(), "Its own server answers, and fails: "+said) || !strings.Contains(steps(&d), "sandglass rescue b") || strings.Contains(steps(&d), "Work does not begin") {
+		t.Errorf("%s", steps(&d))
+	}
+}

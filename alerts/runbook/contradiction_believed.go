@@ -69,6 +69,13 @@ func (s *subjectView) endAgentCloud(d *Diagnosis, name backend.Safe) {
 		d.do("Look for what is left: sandglass why %s. It names snapshots and the saved state.", name)
 		return
 	}
+	if v := s.ownFault(); v != nil {
+		d.conclude("Its own server answers, and fails: %s.", v.Said())
+		d.dont("Don't destroy it while its files may be needed.")
+		d.do("Probe once more: sandglass probe %s. An error of its disk may pass.", name)
+		d.do("Ask the vendor, with its name and the time.")
+		return
+	}
 	d.conclude("Work does not begin in it.")
 	if s.timedOut() {
 		d.dont("Don't repeat a command that timed out: it may still run.")

@@ -108,3 +108,19 @@ func (s *subjectView) leftArchives() backend.Safe {
 	}
 	return backend.Join(out[:min(len(out), 3)], ", ")
 }
+
+// ownFault is what the server in a sandbox of an agent's cloud answered with an error of its own; nil: it did not.
+func (s *subjectView) ownFault() *backend.Verdict {
+	if s.platform() != agentCloud {
+		return nil
+	}
+	for _, b := range s.sandboxes {
+		o, _ := b.Proved()
+		for _, v := range o.Failed() {
+			if v.Kind == "" && v.Plane == backend.PlaneList && strings.Contains(v.What.String(), "cannot be listed") {
+				return &v
+			}
+		}
+	}
+	return nil
+}

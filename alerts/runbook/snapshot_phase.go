@@ -15,7 +15,7 @@ func phaseOf(a *alerts.Alert) backend.SnapshotPhase {
 	if strings.Contains(a.Cause.String(), "WorkspaceWriteTypeError") {
 		return backend.PhaseNoBytes
 	}
-	for _, p := range []backend.SnapshotPhase{backend.PhaseTar, backend.PhaseUnpack, backend.PhaseRefused} {
+	for _, p := range []backend.SnapshotPhase{backend.PhaseTar, backend.PhaseUnpack, backend.PhaseRefused, backend.PhaseDetach, backend.PhaseReattach} {
 		for _, e := range a.Evidence {
 			if strings.Contains(e.Text.String(), p.Means().String()) {
 				return p
@@ -63,10 +63,14 @@ func (s *subjectView) endsIn(d *Diagnosis, a *alerts.Alert, p backend.SnapshotPh
 		d.do("Do not let the agent save now: its contents are partial.")
 		s.restoreAgain(d, a)
 	case backend.PhaseRefused:
-		d.do("Nothing was changed by it. Take an older snapshot, or mend this archive.")
+		d.do("Nothing was changed by it. %s", backend.Text(map[bool]backend.Literal{true: "The saved state names no other snapshot: mend what makes this archive.", false: "Take an older snapshot, or mend this archive."}[s.savesNothing()]))
 	case backend.PhaseUntold, backend.PhaseDetach, backend.PhaseReattach, "":
-		if a.Rule != "hydrate-failed" || s.platform() != agentCloud {
+		if s.platform() != agentCloud {
 			return false
+		}
+		if a.Rule == "persist-failed" {
+			s.endSave(d, a, p)
+			return true
 		}
 		d.do("Do not let the agent save now. Nothing tells how much was restored.")
 		s.restoreAgain(d, a)
@@ -75,6 +79,42 @@ func (s *subjectView) endsIn(d *Diagnosis, a *alerts.Alert, p backend.SnapshotPh
 	}
 	d.Conclusion = backend.Textf("%s. %s.", sentence(s.says(a)), p.Means())
 	return true
+}
+
+// endSave ends the page about a save of which tar is not known to have run.
+func (s *subjectView) endSave(d *Diagnosis, a *alerts.Alert, p backend.SnapshotPhase) {
+	probe := backend.Text("a probe tells")
+	if len(s.sandboxes) == 1 {
+		b := s.sandboxes[0]
+		probe = backend.Textf("sandglass probe %s", called(b))
+		d.do("Do not end the sandbox: the files are still in it. Save them: sandglass rescue %s.", called(b))
+	} else {
+		d.do("Do not end the sandbox: the files are still in it. Copy what matters.")
+	}
+	switch p {
+	case backend.PhaseReattach:
+		d.do("Let the agent write nothing below a mount yet. See which are there: %s", probe)
+		d.do("Read the lines before it: an earlier error may be hidden.")
+	case backend.PhaseDetach:
+		d.do("Read which mount could not be detached. See which are there: %s", probe)
+	case backend.PhaseUntold, backend.PhaseTar, backend.PhaseUnpack, backend.PhaseRefused, backend.PhaseNoBytes, "":
+		d.do("Read the lines before it: which call failed.")
+		if !s.savesNothing() {
+			d.do("Check the snapshot store: credentials, quota, reachability.")
+		}
+		d.Conclusion = backend.Textf("%s. No check tells the cause behind it.", sentence(s.says(a)))
+		return
+	}
+	d.Conclusion = backend.Textf("%s. %s.", sentence(s.says(a)), p.Means())
+}
+
+// savesNothing reports whether the saved state of the page's only sandbox names no snapshot that keeps files.
+func (s *subjectView) savesNothing() bool {
+	if len(s.sandboxes) != 1 {
+		return false
+	}
+	x := s.State.StateOn(s.sandboxes[0])
+	return x != nil && x.Agent.KeepsNothing()
 }
 
 // timedOut reports whether the lines behind an alert about a save or restore name a wait that ended as the cause.
@@ -108,13 +148,9 @@ func (s *subjectView) endTimedOut(d *Diagnosis, a *alerts.Alert) {
 // noBytes says what helps where the caller of a restore gave nothing to restore: nothing is known of an archive.
 func (s *subjectView) noBytes(d *Diagnosis) {
 	d.do("Correct what calls the restore. It must give bytes, or an open file.")
-	if len(s.sandboxes) == 1 {
-		switch x := s.State.StateOn(s.sandboxes[0]); {
-		case x == nil || x.Agent.Snapshot.IsEmpty():
-		case x.Agent.KeepsNothing():
-			d.do("Its saved state has a noop snapshot. Nothing was ever saved, so nothing can be restored.")
-			return
-		}
+	if s.savesNothing() {
+		d.do("Its saved state has a noop snapshot. Nothing was ever saved, so nothing can be restored.")
+		return
 	}
 	d.do("See whether the snapshot of its saved state is there.")
 }
@@ -126,10 +162,8 @@ func (s *subjectView) restoreAgain(d *Diagnosis, a *alerts.Alert) {
 		d.do("Save what is there first: sandglass rescue %s. It wakes the sandbox.", called(s.sandboxes[0]))
 	}
 	other := backend.Literal("Restore another snapshot into a new sandbox.")
-	if one {
-		if x := s.State.StateOn(s.sandboxes[0]); x != nil && x.Agent.KeepsNothing() {
-			other = "The saved state names no other snapshot: what is lost comes back from outside only."
-		}
+	if one && s.savesNothing() {
+		other = "The saved state names no other snapshot: what is lost comes back from outside only."
 	}
 	if full(a) {
 		d.do("The disk was full: make room, and restore it again. A larger sandbox is the other way.")
