@@ -32,7 +32,7 @@ func (ev *evaluation) blind() []Blindness {
 				why, blind = b.Blind(ev.st, h)
 			}
 			if blind && !ev.firesOn(m.Name, h.Key) {
-				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: m.still(ev.st, h.Key.Source, why)})
+				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: m.still(ev.st, h.Key.Source, why), Part: inPart(ev.st, m, h)})
 			}
 		}
 		if judged == 0 && !starting && len(ev.st.Sources) > 0 {
@@ -170,6 +170,24 @@ func blindOn(st *fleet.State, m *Meta, h *fleet.SourceHealth) (backend.Safe, boo
 		return backend.Join(parts, "; "), true
 	}
 	return backend.Safe{}, false
+}
+
+// inPart reports whether a rule that is blind on a source judges some of its sessions all the same, by lines of a log that speaks about
+// their sandboxes, and lacks nothing else.
+func inPart(st *fleet.State, m *Meta, h *fleet.SourceHealth) (part bool) {
+	for _, group := range m.Needs {
+		if delivered(st, group, h.Key.Source) {
+			continue
+		}
+		if !slices.ContainsFunc(group, func(in backend.Input) bool {
+			by, _ := linesBeside(st, in, h.Key.Source)
+			return (in == backend.InputRejections || in == backend.InputEvictionLogs) && !by.IsEmpty()
+		}) {
+			return false
+		}
+		part = true
+	}
+	return part
 }
 
 func delivered(st *fleet.State, group []backend.Input, source string) bool {

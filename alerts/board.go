@@ -170,6 +170,8 @@ type Blindness struct {
 	Rule   string
 	Source string
 	Why    backend.Safe
+	// Part says that it judges some of them: those that Why names.
+	Part bool
 }
 
 // Acknowledgement says that somebody has taken an alert.
@@ -206,22 +208,22 @@ func (b *Board) Count(s AlertState) map[Severity]int {
 	return n
 }
 
-// NotEvaluated is the number of rules that are blind on some source. Rules that no configured source serves do not count.
+// NotEvaluated is the number of rules that are blind on some source, and not for a part of its subjects only. Rules that no configured source serves do not count.
 func (b *Board) NotEvaluated() int {
 	rules := map[string]struct{}{}
 	for _, x := range b.Blind {
-		if x.Source != "" {
+		if x.Source != "" && !x.Part {
 			rules[x.Rule] = struct{}{}
 		}
 	}
 	return len(rules)
 }
 
-// BlindOn lists the rules that are blind on one source.
+// BlindOn lists the rules that judge no subject of one source.
 func (b *Board) BlindOn(source string) []string {
 	var rules []string
 	for _, x := range b.Blind {
-		if x.Source == source {
+		if x.Source == source && !x.Part {
 			rules = append(rules, x.Rule)
 		}
 	}

@@ -43,6 +43,7 @@ type ruleItem struct {
 type blindItem struct {
 	Source string       `json:"source,omitempty"` // empty: everywhere
 	Why    backend.Safe `json:"why"`
+	Part   bool         `json:"part,omitempty"` // some of its subjects are judged
 }
 
 type ruleList struct {
@@ -92,7 +93,7 @@ func ruleItems(r *reading) (*ruleList, error) {
 		}
 		for _, b := range r.board.Blind {
 			if b.Rule == k.Name {
-				item.Blind = append(item.Blind, blindItem{b.Source, b.Why})
+				item.Blind = append(item.Blind, blindItem{b.Source, b.Why, b.Part})
 			}
 		}
 		list.Rules = append(list.Rules, item)
@@ -121,7 +122,11 @@ func (l *ruleList) text() string {
 			if x.Source != "" {
 				on = "on " + backend.Clean(x.Source, 80).String()
 			}
-			fmt.Fprintf(&b, "%*s  not evaluated %s: %s\n", wide, "", on, x.Why)
+			word := "not evaluated"
+			if x.Part {
+				word = "evaluated in part"
+			}
+			fmt.Fprintf(&b, "%*s  %s %s: %s\n", wide, "", word, on, x.Why)
 		}
 	}
 	return b.String()

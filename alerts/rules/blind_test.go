@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,12 +126,15 @@ func TestBlindOnASessionListBesideALog(t *testing.T) {
 		}
 		return ""
 	}
+	if n := s.board.NotEvaluated(); slices.Contains(s.board.BlindOn("helix"), "persist-failed") {
+		t.Errorf("what is evaluated in part is not evaluated, with %d rules", n)
+	}
 	if got := told(); got != "no log source speaks about helix; lines of app about cloud are evaluated where they name its sessions" {
 		t.Errorf("%q", got)
 	}
 	s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"elsewhere"} })
 	s.health("cloud", func(h *fleet.SourceHealth) { h.About = []string{"elsewhere"} })
-	if s.after(time.Second); !strings.Contains(told(), "Helix writes no log lines") {
+	if s.after(time.Second); !strings.Contains(told(), "Helix writes no log lines") || !slices.Contains(s.board.BlindOn("helix"), "persist-failed") {
 		t.Errorf("%q", told())
 	}
 }

@@ -130,7 +130,7 @@ type lack struct {
 // blind are the rules that are not evaluated, by source and reason.
 func blind(f *views.Frame) (out []lack) {
 	for _, x := range f.Board.Blind {
-		if x.Source == "" {
+		if x.Source == "" || x.Part {
 			continue
 		}
 		why, _, _ := strings.Cut(x.Why.String(), ": ") // what would help is on 9 Sources

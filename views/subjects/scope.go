@@ -47,7 +47,7 @@ func others(a *alerts.Alert, c *views.Snapshot) string {
 func unevaluated(a *alerts.Alert, c *views.Snapshot) string {
 	var names []string
 	for _, x := range c.Board.Blind {
-		if h := c.State.Source(x.Source); x.Rule == a.Rule && x.Source != a.Source && h != nil && h.Status != fleet.StatusDown && len(a.Subjects) > 0 && c.State.CountOf(a.Subjects[0].Key.Kind, x.Source) > 0 && !slices.Contains(names, x.Source) {
+		if h := c.State.Source(x.Source); !x.Part && x.Rule == a.Rule && x.Source != a.Source && h != nil && h.Status != fleet.StatusDown && len(a.Subjects) > 0 && c.State.CountOf(a.Subjects[0].Key.Kind, x.Source) > 0 && !slices.Contains(names, x.Source) {
 			names = append(names, x.Source)
 		}
 	}

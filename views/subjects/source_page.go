@@ -253,6 +253,9 @@ func blind(d *kit.Doc, f *views.Frame, source, name string) bool {
 			continue
 		}
 		why := b.Why.String()
+		if b.Part {
+			why = "in part: " + why
+		}
 		if rules[why] == nil {
 			order = append(order, why)
 		}

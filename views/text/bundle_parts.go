@@ -331,7 +331,11 @@ func (e *evidence) unread(p *page) {
 	for _, x := range e.Snapshot.Board.Blind {
 		if slices.Contains(e.sources, x.Source) {
 			n++
-			p.item("the rule %s is not evaluated on %s: %s", x.Rule, code(x.Source), code(x.Why.String()))
+			word := "not evaluated"
+			if x.Part {
+				word = "evaluated in part"
+			}
+			p.item("the rule %s is %s on %s: %s", x.Rule, word, code(x.Source), code(x.Why.String()))
 		}
 	}
 	if n == 0 {

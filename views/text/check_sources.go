@@ -42,7 +42,11 @@ func (c *Check) writeSources(b *strings.Builder) {
 		}
 		c.writeLeftOut(b, s.ID.String())
 		for _, g := range byReason(c.blind, s.ID.String()) {
-			fmt.Fprintf(b, "            not evaluated: %s (%s)\n", strings.Join(g.rules, ", "), g.why)
+			word := "not evaluated"
+			if g.part {
+				word = "evaluated in part"
+			}
+			fmt.Fprintf(b, "            %s: %s (%s)\n", word, strings.Join(g.rules, ", "), g.why)
 		}
 		if !s.Undated.IsEmpty() {
 			fmt.Fprintf(b, "            %s\n", s.Undated)
@@ -64,6 +68,7 @@ func (c *Check) writeSources(b *strings.Builder) {
 type blindRules struct {
 	why   string
 	rules []string
+	part  bool // some subjects are judged
 }
 
 // byReason groups the rules that are not evaluated on a source by reason; of the source "" those that no configured source serves.
@@ -76,7 +81,7 @@ func byReason(blind []alerts.Blindness, source string) (groups []blindRules) {
 		why := x.Why.String()
 		i, known := at[why]
 		if !known {
-			i, groups = len(groups), append(groups, blindRules{why: why})
+			i, groups = len(groups), append(groups, blindRules{why: why, part: x.Part})
 			at[why] = i
 		}
 		groups[i].rules = append(groups[i].rules, x.Rule)

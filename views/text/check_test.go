@@ -328,6 +328,18 @@ func TestCheckSaysWhyNothingIsSeen(t *testing.T) {
 	}
 }
 
+// TestCheckTellsWhatIsEvaluatedInPart: apart from what is not evaluated, and without its number.
+func TestCheckTellsWhatIsEvaluatedInPart(t *testing.T) {
+	b := &alerts.Board{Blind: []alerts.Blindness{{Rule: "persist-failed", Source: "a", Why: backend.Text("lines of app are evaluated"), Part: true}}}
+	var out bytes.Buffer
+	if err := text.WriteCheck(&out, text.MakeCheck("test", state(fleet.StatusOK), b, noon), text.TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "evaluated in part: persist-failed (lines of app are evaluated)") || strings.Contains(out.String(), "not evaluated") {
+		t.Error(out.String())
+	}
+}
+
 // TestCheckNamesLinesThatCouldNotBeDated: matching lines without a time are not silently left out.
 func TestCheckNamesLinesThatCouldNotBeDated(t *testing.T) {
 	st := state(fleet.StatusOK)
