@@ -38,6 +38,7 @@ func (w *writer) agentState(r *backend.Ref) {
 	if x.Unnamed {
 		w.Field("sandbox id", normal("not saved"), dim("  the SDK takes it out with the credentials of a mount"))
 	}
+	w.text("directory", x.Directory)
 	w.text("address", x.Address)
 	w.text("image", x.Image)
 	if mb, ok := x.Memory.Get(); ok {

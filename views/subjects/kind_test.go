@@ -113,7 +113,8 @@ var elsewhere = []string{
 	"text-of-host.roots.waiting.path", "text-of-host.roots.waiting.aside",
 	"id-of-ref.workspace", // the id in its key
 	"id-of-sandbox.lifecycle.id",
-	"id-of-workspace.moved", // the fleet sets it, from two readings
+	"id-of-workspace.moved",                           // the fleet sets it, from two readings
+	"text-of-sandbox.observed.verdicts.destroyed_how", // in the text of that verdict, and with the files that it cost
 }
 
 // TestDetailsShowWhatIsKnown holds for every kind in backend's table that its details page exists and shows each text of an
