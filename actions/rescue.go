@@ -50,11 +50,12 @@ type Tree interface {
 type TreeEntry struct {
 	Path      string // absolute
 	Dir, Link bool
+	Size      backend.Value[int64] // bytes, as the list says
 	// Left says that Path is a directory of which the list leaves names out, and why.
 	Left string
 }
 
-// Lost is what a copy could not read: how many files and directories, and the first of them with the reasons.
+// Lost is what a copy could not read, or not whole: how many files and directories, and the first of them with the reasons.
 type Lost struct {
 	N     int
 	First []error
@@ -75,6 +76,19 @@ func (l Lost) Said(clean func(string, int) backend.Safe) backend.Safe {
 	return backend.Join(texts, "; ")
 }
 
+// notSaved is the file of an archive that names everything that the archive lacks.
+const notSaved = "NOT-SAVED.txt"
+
+// Rescued is the result of a rescue into a file: an archive that lacks something is kept, and the rescue has failed in part.
+func Rescued(done Done, lost Lost, clean func(string, int) backend.Safe) (Done, error) {
+	if lost.N == 0 {
+		done.Proved = true
+		return done, nil
+	}
+	return Done{}, fmt.Errorf("partly done: %s. %s not saved, or not whole: %s. %s in the archive names all", done.Text,
+		backend.Counted(lost.N, "file or directory is", "files and directories are"), lost.Said(clean), notSaved)
+}
+
 const (
 	mostFiles   = 5000
 	mostDeep    = 20
@@ -89,6 +103,7 @@ type treeCopy struct {
 	left  int64 // bytes that the archive may still take
 	saved int
 	lost  Lost
+	names []string // all of the lost, with the reasons
 }
 
 // CopyTree copies a directory and what is in it, file by file, into an archive of at most limit bytes. It is an error when
@@ -97,14 +112,20 @@ func CopyTree(ctx context.Context, t Tree, root string, to io.Writer, limit int6
 	zipped := gzip.NewWriter(to)
 	f := &treeCopy{tree: t, to: tar.NewWriter(zipped), now: now, left: limit}
 	f.dir(ctx, root, 0)
-	err = errors.Join(f.to.Close(), zipped.Close())
+	saved = f.saved
+	if saved > 0 && f.lost.N > 0 {
+		f.left = largestFile
+		err = f.write(notSaved, []byte(strings.Join(f.names, "\n")+"\n"))
+	}
+	err = errors.Join(err, f.to.Close(), zipped.Close())
 	if f.saved == 0 && f.lost.N > 0 {
 		err = f.lost.First[0]
 	}
-	return f.saved, f.lost, err
+	return saved, f.lost, err
 }
 
 func (f *treeCopy) miss(name string, err error) {
+	f.names = append(f.names, backend.Clean(fmt.Sprintf("%s: %v", name, err), 1000).String())
 	if f.lost.N++; len(f.lost.First) < mostLost {
 		f.lost.First = append(f.lost.First, fmt.Errorf("%s: %w", name, err))
 	}
@@ -134,24 +155,36 @@ func (f *treeCopy) dir(ctx context.Context, dir string, depth int) {
 		case e.Dir:
 			f.miss(e.Path, errors.New("directories deeper than 20 were not read"))
 		default:
-			if err := f.file(ctx, e.Path); err != nil {
+			if err := f.file(ctx, e); err != nil {
 				f.miss(e.Path, err)
 			}
 		}
 	}
 }
 
-func (f *treeCopy) file(ctx context.Context, name string) error {
+// file copies one file. Fewer bytes than its list says are saved as they came, and are an error.
+func (f *treeCopy) file(ctx context.Context, e TreeEntry) error {
 	var content bytes.Buffer
-	size, err := f.tree.Read(ctx, name, &content, min(largestFile, f.left))
+	size, err := f.tree.Read(ctx, e.Path, &content, min(largestFile, f.left))
 	if err != nil {
 		return err
 	}
-	if err := f.to.WriteHeader(&tar.Header{Name: strings.TrimPrefix(name, "/"), Typeflag: tar.TypeReg, Mode: 0o600, Size: size, ModTime: f.now()}); err != nil {
+	if err := f.write(strings.TrimPrefix(e.Path, "/"), content.Bytes()); err != nil {
 		return err
 	}
-	_, err = content.WriteTo(f.to)
-	f.left -= size
 	f.saved++
+	if listed, known := e.Size.Get(); known && size < listed {
+		return fmt.Errorf("%s came of the %s that are listed: it was cut short, or changed meanwhile", backend.Bytes(size), backend.Bytes(listed))
+	}
+	return nil
+}
+
+func (f *treeCopy) write(name string, content []byte) error {
+	size := int64(len(content))
+	if err := f.to.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: size, ModTime: f.now()}); err != nil {
+		return err
+	}
+	f.left -= size
+	_, err := f.to.Write(content)
 	return err
 }

@@ -24,13 +24,13 @@ func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (action
 	}
 	file := f.Name()
 	size, err := c.download(ctx, t.Key.ID, f)
-	files, note := 0, backend.Safe{}
+	files, note, lost := 0, backend.Safe{}, actions.Lost{}
 	if err == nil {
 		files, err = contents(f)
 	}
 	if err != nil && !errors.Is(err, errNoMount) && f.Truncate(0) == nil {
 		if _, back := f.Seek(0, io.SeekStart); back == nil {
-			size, files, note, err = c.singly(ctx, t.Key.ID, f, err)
+			size, files, note, lost, err = c.singly(ctx, t.Key.ID, f, err)
 		}
 	}
 	if closed := f.Close(); err == nil {
@@ -39,32 +39,32 @@ func (c *client) rescue(ctx context.Context, t actions.Target, _ *reply) (action
 	if err != nil {
 		return actions.Done{}, errors.Join(err, os.Remove(file))
 	}
-	done := actions.Done{Proved: true, Text: backend.Textf("%s, %s in %s", backend.Counted(files, "file", "files"), backend.Bytes(size), backend.Clean(file, 400)),
+	done := actions.Done{Text: backend.Textf("%s, %s in %s", backend.Counted(files, "file", "files"), backend.Bytes(size), backend.Clean(file, 400)),
 		Notes: []backend.Safe{backend.Text("the archive may hold secrets of the sandbox; only your account can read it")}}
-	if !note.IsEmpty() {
+	switch {
+	case lost.N > 0:
+		done.Text = backend.Textf("%s; %s", done.Text, note)
+	case !note.IsEmpty():
 		done.Notes = append(done.Notes, note)
 	}
-	return done, nil
+	return actions.Rescued(done, lost, c.clean)
 }
 
 // singly reads the files one by one after the platform's archive failed.
-func (c *client) singly(ctx context.Context, id backend.ID, f *os.File, why error) (size int64, saved int, note backend.Safe, err error) {
-	saved, lost, err := actions.CopyTree(ctx, files{c, id}, c.factory.source.Directory(), f, int64(c.factory.opt.RescueLimit), c.now)
+func (c *client) singly(ctx context.Context, id backend.ID, f *os.File, why error) (size int64, saved int, note backend.Safe, lost actions.Lost, err error) {
+	saved, lost, err = actions.CopyTree(ctx, files{c, id}, c.factory.source.Directory(), f, int64(c.factory.opt.RescueLimit), c.now)
 	if err != nil {
-		return 0, 0, backend.Safe{}, errors.Join(why, err)
+		return 0, 0, note, lost, errors.Join(why, err)
 	}
 	if saved == 0 {
-		return 0, 0, backend.Safe{}, why
+		return 0, 0, note, lost, why
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return 0, 0, backend.Safe{}, err
+		return 0, 0, note, lost, err
 	}
-	note = backend.Textf("its archive could not be used (%s): %s saved one by one, %d could not be read", c.clean(why.Error(), 200), backend.Counted(saved, "file was", "files were"), lost.N)
-	if lost.N > 0 {
-		note = backend.Textf("%s: %s", note, lost.Said(c.clean))
-	}
-	return info.Size(), saved, note, nil
+	note = backend.Textf("its archive could not be used (%s): %s saved one by one", c.clean(why.Error(), 200), backend.Counted(saved, "file was", "files were"))
+	return info.Size(), saved, note, lost, nil
 }
 
 // contents counts the files in an archive, which it reads to its end: an answer with status 200 may be anything.

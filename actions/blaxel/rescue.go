@@ -33,12 +33,9 @@ func (c *client) rescue(ctx context.Context, t actions.Target) (actions.Done, er
 	if err = errors.Join(err, statErr, f.Close()); err != nil {
 		return actions.Done{}, errors.Join(fmt.Errorf("nothing was saved: %w", err), os.Remove(f.Name()))
 	}
-	done := actions.Done{Proved: true, Text: backend.Textf("%s, %s in %s", backend.Counted(saved, "file", "files"), backend.Bytes(info.Size()), backend.Clean(f.Name(), 400)),
+	done := actions.Done{Text: backend.Textf("%s, %s in %s", backend.Counted(saved, "file", "files"), backend.Bytes(info.Size()), backend.Clean(f.Name(), 400)),
 		Notes: []backend.Safe{backend.Text("the archive may hold secrets of the sandbox; only your account can read it"), backend.Text("links are left out, owners and permissions are not kept")}}
-	if lost.N > 0 {
-		done.Notes = append(done.Notes, backend.Textf("%s could not be read: %s", backend.Counted(lost.N, "file or directory", "files and directories"), lost.Said(c.clean)))
-	}
-	return done, nil
+	return actions.Rescued(done, lost, c.clean)
 }
 
 // files reads the files of a sandbox.
@@ -63,7 +60,7 @@ func (f files) List(ctx context.Context, dir string) ([]actions.TreeEntry, error
 	}
 	out := make([]actions.TreeEntry, 0, len(d.Entries))
 	for _, e := range d.Entries { // what the answer says of other directories does not count
-		out = append(out, actions.TreeEntry{Path: path.Join(dir, path.Base("/"+e.Name)), Dir: e.Dir, Link: e.Link})
+		out = append(out, actions.TreeEntry{Path: path.Join(dir, path.Base("/"+e.Name)), Dir: e.Dir, Link: e.Link, Size: backend.Known(e.Size)})
 	}
 	if d.Left > 0 {
 		out = append(out, actions.TreeEntry{Path: dir, Left: fmt.Sprintf("%d names of its list cannot be names there, or are too many", d.Left)})
