@@ -29,6 +29,22 @@ func NotStartedText(raw string) (command, session string, ok bool) {
 	return "", "", true
 }
 
+// MarkNoDirectory stands in what the SDK writes of a session or a command that could not begin for want of its directory. It names the
+// shell, but the directory is what is missing, where the image has a shell.
+const MarkNoDirectory = "ENOENT: no such file or directory, posix_spawn '"
+
+// noDirectory is the whole message: of a session before SDK 0.6.4, or of a command without one.
+var noDirectory = regexp.MustCompile(`(?s)Failed to (?:create session '([^'\n]{1,128})'|execute (?:streaming )?command '(.*)' in sessionless execution): ` + MarkNoDirectory)
+
+// NoDirectoryText reads such a message: the command or the session that it names, each empty where it does not.
+func NoDirectoryText(raw string) (command, session string, ok bool) {
+	m := noDirectory.FindStringSubmatch(raw)
+	if m == nil {
+		return "", "", false
+	}
+	return m[2], m[1], true
+}
+
 // fileCall is such a message about a call for a file instead of a command.
 var fileCall = regexp.MustCompile(`\bFailed to (?:read|write|delete|remove|rename|move|copy|list|create|make|open|check|stat) [^\n]{0,1000}` + MarkNotStarted)
 

@@ -32,6 +32,7 @@ type agentOnset struct {
 	Source    string       `json:"source,omitempty"` // of the newest of these
 	Command   time.Time    `json:"command,omitzero"` // the newest line about a command, and the newest about a call for a file; zero: none
 	File      time.Time    `json:"file,omitzero"`
+	NoDir     backend.Safe `json:"no_dir,omitzero"` // the newest line, where it names a directory that is missing
 }
 
 // sameLine is how far apart two runs may date one line of a log: each measures the clock of its source anew.
@@ -54,6 +55,10 @@ func (a *agentOnset) join(x *backend.Report, repair time.Time) {
 	}
 	if !x.Agents.IsEmpty() {
 		a.Agents = x.Agents
+	}
+	a.NoDir = backend.Safe{}
+	if _, _, is := backend.NoDirectoryText(x.Text.String()); is {
+		a.NoDir = x.Text
 	}
 	a.Source = x.Source
 	newest := &a.Command
@@ -141,7 +146,11 @@ func unstarted(env *alerts.Env, b *backend.Sandbox, gone time.Time) []backend.Re
 			out = append(out, x)
 		}
 	}
-	return slices.DeleteFunc(out, func(x backend.Report) bool { return !x.At.After(ran[x.Session]) })
+	plain, _ := o.Of(backend.PlaneExec)
+	return slices.DeleteFunc(out, func(x backend.Report) bool {
+		_, _, noDir := backend.NoDirectoryText(x.Text.String())
+		return !x.At.After(ran[x.Session]) || noDir && plain.Outcome == backend.OutcomeOK && plain.At.After(x.At) // it begins where that could not
+	})
 }
 
 // agentSignal raises the lines of an agent's log that say that no command begins in its sandbox. They do not tell why: a second
@@ -152,7 +161,9 @@ func (r *contradiction) agentSignal(env *alerts.Env, b *backend.Sandbox, n *cont
 		return next
 	}
 	gone := n.mendedAt(b)
-	over := func(f failedPlane) bool { return f.Plane == signalAgent && ranSince(b, reportsOf(env, b), f.At, gone) }
+	over := func(f failedPlane) bool {
+		return f.Plane == signalAgent && (ranSince(b, reportsOf(env, b), f.At, gone) || n.Agent != nil && !n.Agent.NoDir.IsEmpty() && plainRan(b, f.At))
+	}
 	if was = slices.DeleteFunc(was, over); !slices.ContainsFunc(was, func(f failedPlane) bool { return f.Plane == signalAgent }) {
 		n.Agent = nil // what comes now is another failure
 	}
@@ -199,6 +210,9 @@ func (n *contradictionNote) named(env *alerts.Env, b *backend.Sandbox, gone time
 		f.Named, f.What = true, backend.Textf("%s after its repair at %s, its agent's log says", none, env.Clock(env.Ours(gone)))
 	case plainRan(b, x.First):
 		f.What = backend.Textf("%s, its agent's log says, although a probe's command ran", none)
+	}
+	if !x.NoDir.IsEmpty() && !x.Good.IsZero() { // a command ran before, so that there is a shell
+		f.Kind, f.What = backend.FailWorkDirMissing, backend.Textf("%s for want of its directory, its agent's log says", none)
 	}
 	if x.serverDirGone(b) {
 		f.Kind, f.What = backend.FailServerDir, backend.Textf("%s: the directory of its control server is gone", none)
@@ -285,6 +299,9 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 	if file != nil {
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: a file call failed with these words, as one does where the directory of the control server is gone: %s", backend.Clean(file.Text.String(), 200)),
 			Source: file.Source, At: file.At})
+	}
+	if !began.NoDir.IsEmpty() {
+		out = append(out, alerts.Evidence{Text: backend.Textf("log: it names a directory that is missing: %s", backend.Clean(began.NoDir.String(), 200)), Source: newest.Source, At: newest.At})
 	}
 	o, _ := b.Proved()
 	if to := backend.LinkedRoot(b); to != "" {

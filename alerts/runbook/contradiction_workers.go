@@ -102,9 +102,12 @@ func (s *subjectView) exclude(told []Check) {
 	changed, entered, file, from := s.changedAt(), s.entered(), s.saysFile(), s.faultFrom()
 	gone := slices.ContainsFunc(told, func(c Check) bool { return c.Name == "server-dir" && c.Mark == Confirmed && c.of != nil })
 	hangs := slices.ContainsFunc(told, func(c Check) bool { return c.Name == "frozen" && c.Mark == Confirmed && c.of != nil })
+	neither := s.beganNeither()
 	for i := range told {
 		c := &told[i]
 		switch {
+		case neither && c.Mark == CannotTell && c.Fact.String() == nothingTells:
+			c.Fact, c.WouldTell = backend.Text("no command that would look at it begins"), backend.Text(commandsTell)
 		case hangs && c.Mark == CannotTell:
 			c.Fact, c.WouldTell = backend.Text("no command that would look at it ends"), backend.Text(commandsTell)
 		case c.Name == "server-dir" && file != nil && c.Mark != Confirmed:
@@ -142,6 +145,15 @@ func (s *subjectView) exclude(told []Check) {
 			c.Source, c.At = found.Source, found.At
 		}
 	}
+}
+
+// beganNeither reports whether the newest probe began a command neither without a session nor in a new one.
+func (s *subjectView) beganNeither() bool {
+	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		v, _ := o.Of(backend.PlaneExec)
+		return v.Outcome == backend.OutcomeFailed && strings.HasPrefix(v.What.String(), "commands begin neither")
+	})
 }
 
 // entered is the sandbox in which the newest probe began a command in /workspace, by a new session, though none began without one; nil: none.
@@ -400,6 +412,12 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 			d.do("See what its image really runs. File calls fail so where the directory of its control server is gone, which an image with its tag should outlive.")
 		}
 		d.do("Destroy it only then: sandglass destroy %s. Its next use starts a fresh one, without its files.", name)
+	case d.is("commands") && s.saysAgent() != nil && s.ledSays("names a directory that is missing") != nil:
+		d.conclude("Its agent's log names its directory as missing. What is there now only a probe tells.")
+		d.dont("Don't destroy it before a probe: a repair may be enough.")
+		d.do("Find out which case it is: sandglass probe %s", name)
+		s.again(d)
+		link()
 	case d.is("commands") && s.saysAgent() != nil && !s.changedAt().IsZero():
 		d.conclude("Its agent's log names what changed its working directory. What is there now only a probe tells.")
 		d.dont("Don't destroy it before a probe: a repair may be enough.")

@@ -399,3 +399,26 @@ func TestAPlaneThatIsNotKnownRulesNothingOut(t *testing.T) {
 		}
 	}
 }
+
+// TestNoProbeIsAskedForWhereNoneBegins: after a probe whose commands began neither way, another one tells no more until they do.
+func TestNoProbeIsAskedForWhereNoneBegins(t *testing.T) {
+	t.Parallel()
+	b := workersBox(nil, backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, At: now, What: backend.Text("commands begin neither without a session nor in a new one: killed")})
+	d := world{sandboxes: []*backend.Sandbox{b}}.diagnose("contradiction", b.Key)
+	for _, c := range d.Checks {
+		if c.Mark == CannotTell && c.Name != "many" && c.Name != AlertCheck && c.WouldTell.String() != string(commandsTell) {
+			t.Errorf("%s: %s, would tell: %s", c.Question, c.Fact, c.WouldTell)
+		}
+	}
+}
+
+// TestALogThatNamesTheMissingDirectory: the page says so, and asks for the probe that a repair needs.
+func TestALogThatNamesTheMissingDirectory(t *testing.T) {
+	t.Parallel()
+	b := workersBox(nil)
+	w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StateFiring, "reported running, but no command begins in it for want of its directory, its agent's log says",
+		"log: 1 command in session sandbox-b could not begin since 12:00:00Z", "log: it names a directory that is missing: Failed to create session 'sandbox-b'")}
+	if d := w.diagnose("contradiction", b.Key); !strings.Contains(d.Conclusion.String(), "names its directory as missing") || !strings.Contains(d.Do[0].String(), "sandglass probe b") || anyHas(d.Do, "destroy") {
+		t.Errorf("%s", steps(&d))
+	}
+}

@@ -27,6 +27,16 @@ func notStartedLines() []pattern {
 			`{"level":30,"msg":"tool done","output":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`,
 			`{"level":30,"msg":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`,
 		},
+	}, {
+		name: "sandbox-no-directory", contains: backend.MarkNoDirectory, class: ClassNotStarted, tier: tierError,
+		meaning: "a command or a session could not begin in a sandbox, for want of its directory", inError: true, quoted: true, event: true,
+		hits: []string{
+			`2026-01-01T12:00:00Z ERROR Failed to create session 'sandbox-demo': ENOENT: no such file or directory, posix_spawn 'bash'`,
+			`{"level":"error","msg":"tool failed","sessionId":"sandbox-demo","err":{"name":"CommandError","message":"Failed to execute command 'ls' in sessionless execution: ENOENT: no such file or directory, posix_spawn '/bin/bash'"}}`,
+		},
+		misses: []string{
+			`{"level":30,"msg":"tool done","sessionId":"sandbox-demo","output":"Failed to create session 'sandbox-demo': ENOENT: no such file or directory, posix_spawn 'bash'"}`,
+		},
 	}}
 }
 
@@ -212,10 +222,15 @@ func elsewhere(data []byte) bool {
 // notStarted reports a command that could not begin. It is false for a line that names no session.
 func (a *lineAnalyser) notStarted(r *record, data []byte, at time.Time) bool {
 	said := r.message
-	if !bytes.Contains(said, []byte(backend.MarkNotStarted)) {
+	if !bytes.Contains(said, []byte(backend.MarkNotStarted)) && !bytes.Contains(said, []byte(backend.MarkNoDirectory)) {
 		said = r.errText
 	}
-	command, session, _ := backend.NotStartedText(string(said))
+	command, session, is := backend.NotStartedText(string(said))
+	if !is {
+		if command, session, is = backend.NoDirectoryText(string(said)); !is {
+			return false
+		}
+	}
 	session, command = cmp.Or(session, string(r.session)), cmp.Or(command, string(r.command))
 	if session == "" || len(session) > maxWhere || len(a.reports) >= maxReports {
 		return false

@@ -32,6 +32,9 @@ func TestACommandThatCouldNotBegin(t *testing.T) {
 			"sandbox-demo", "demo", `cat <<EOF {"message": "x"} EOF`},
 		"JSON": {[]string{`{"level":"error","msg":"failed","err":{"message":"Failed to execute command 'a\nb' in session 'sandbox-demo': Unknown Error, TODO","code":"COMMAND_EXECUTION_ERROR"}}`},
 			"sandbox-demo", "demo", "a b"},
+		"no session begins": {[]string{`2026-01-01T12:00:00Z ERROR Failed to create session 'sandbox-demo': ENOENT: no such file or directory, posix_spawn 'bash'`}, "sandbox-demo", "demo", ""},
+		"without a session": {[]string{`{"level":"error","msg":"tool failed","sessionId":"sandbox-demo","err":{"message":"Failed to execute command 'npm test' in sessionless execution: ENOENT: no such file or directory, posix_spawn '/bin/bash'"}}`},
+			"sandbox-demo", "demo", "npm test"},
 		"bare": {[]string{`{"level":"error","message":"Unknown Error, TODO","sessionId":"sandbox-demo","command":"make"}`}, "sandbox-demo", "demo", "make"},
 	} {
 		_, r := lines(t, nil, x.lines...)
@@ -47,7 +50,8 @@ func TestACommandThatCouldNotBegin(t *testing.T) {
 			t.Errorf("%s: command %q, want %q", name, is, x.command)
 		}
 	}
-	for _, line := range []string{`Unknown Error, TODO`, `{"level":30,"msg":"tool done","sessionId":"sandbox-demo","output":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`} {
+	for _, line := range []string{`Unknown Error, TODO`, `{"level":"error","sessionId":"sandbox-demo","msg":"cannot start: ENOENT: no such file or directory, posix_spawn 'node'"}`,
+		`{"level":"error","sessionId":"sandbox-demo","msg":"Failed to create session 'sandbox-demo': timeout"}`, `{"level":30,"msg":"tool done","sessionId":"sandbox-demo","output":"Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO"}`} {
 		if _, r := lines(t, nil, line); len(r.Reports)+len(r.Events) > 0 {
 			t.Errorf("reported: %s", line)
 		}
