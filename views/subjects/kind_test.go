@@ -46,7 +46,7 @@ func example(ty reflect.Type, name string, text *[]string) any {
 			tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch value := any(nil); {
 			case !f.IsExported() || tag == "-":
-			case name+"."+tag == "sandbox.observed.verdicts.destroyed": // nothing is shown of the container before it
+			case name+"."+tag == "sandbox.observed.verdicts.destroyed", name+"."+tag == "sandbox.observed.verdicts.destroyed_how": // nothing is shown of the container before it
 			case f.Anonymous && tag == "":
 				value = example(f.Type, name, text)
 				for k, v := range value.(map[string]any) {
