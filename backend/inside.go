@@ -147,6 +147,9 @@ func (p *SandboxProcess) MayRun() bool {
 	return p.Class == WorkRunning || p.Class == WorkUnknown && p.EndedAt.IsZero()
 }
 
+// AskedToEnd reports whether a process was asked to end and runs on: its server calls it stopped then.
+func (p *SandboxProcess) AskedToEnd() bool { return p.MayRun() && p.Reported.String() == "stopped" }
+
 // SandboxArchive is a file that an agent's SDK makes while it saves or restores the files of a session, and removes then.
 type SandboxArchive struct {
 	Path    Safe `json:"path"`

@@ -48,6 +48,38 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 	}
 }
 
+// TestTheRunawayIsNamedInItsSteps: of several processes the commands name the one of the alert, and one that was asked to end in vain
+// is not asked again.
+func TestTheRunawayIsNamedInItsSteps(t *testing.T) {
+	process := func(pid, reported string) backend.SandboxProcess {
+		return backend.SandboxProcess{PID: backend.Clean(pid, 9), Reported: backend.Clean(reported, 20), Class: backend.WorkRunning}
+	}
+	over := process("9", "completed")
+	over.Class = backend.WorkSucceeded
+	for _, c := range []struct {
+		name      string
+		processes []backend.SandboxProcess
+		first     string
+	}{
+		{"alone", []backend.SandboxProcess{process("12", "running"), over}, "Ask it to end: sandglass stop-process b. It is billed"},
+		{"of two", []backend.SandboxProcess{process("7", "running"), process("12", "running")}, "Ask it to end: sandglass stop-process b --process 12. It is billed"},
+		{"asked before", []backend.SandboxProcess{process("7", "running"), process("12", "stopped")}, "It was asked to end and runs on. Kill it: sandglass kill-process b --process 12. Its"},
+		{"another was asked", []backend.SandboxProcess{process("7", "stopped"), process("12", "running")}, "Ask it to end: sandglass stop-process b --process 12. It is billed"},
+	} {
+		a := &alerts.Alert{ID: "x", Rule: "runaway-process", Source: "docker", Runbook: "contradiction", State: alerts.StateFiring, Confirmed: now,
+			Cause:    backend.Text("a command runs past its timeout: its agent gave it up, the process did not"),
+			Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: backend.Text("process 12 x (sleep 900), started at 12:00:00Z")}}, SubjectCount: 1}
+		w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+			b.Provider, b.Reported = backend.Text("blaxel"), backend.Text("DEPLOYED RUNNING")
+			b.Observed = backend.Known(backend.Observation{Verdicts: []backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: now,
+				Inside: &backend.Inside{At: now, Processes: c.processes}}}})
+		})}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}
+		if d := w.page(a); len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), c.first) {
+			t.Errorf("%s: %v", c.name, d.Do)
+		}
+	}
+}
+
 // TestPage3WeighsWhatAnAgentSDKHolds: unread output of terminals and the archive of a snapshot are in the agent's memory.
 func TestPage3WeighsWhatAnAgentSDKHolds(t *testing.T) {
 	died := lines("app-log", backend.MetricAgentOOM, "s1", 1)

@@ -180,24 +180,6 @@ func (s *subjectView) interrupted() Check {
 	return s.byRule(question{"interrupted", "Was a save or restore of its files cut off, or is a drive missing?", "its /tmp and its mounts"}, "snapshot-interrupted")
 }
 
-func (s *subjectView) runaway() Check {
-	q := question{"runaway", "Does a process in it run on too long?", "its processes"}
-	for _, b := range s.sandboxes {
-		if platformOf(b.Provider.String()) != agentCloud {
-			continue
-		}
-		x, read := b.Inside()
-		switch {
-		case s.ledBy("runaway-process") != nil:
-		case !read || !x.Read(backend.PartProcesses):
-			return q.unsure("not evaluated: its processes were not read. A probe reads them: sandglass probe %s", called(b))
-		case !slices.ContainsFunc(x.Processes, func(p backend.SandboxProcess) bool { return p.MayRun() }):
-			return q.no(origin{b.Key.Source, x.At}, "nothing ran in it when it was probed")
-		}
-	}
-	return s.byRule(q, "runaway-process")
-}
-
 // listedSince are words of the cause of a sandbox that answers although it is reported to have ended.
 const listedSince = "of it was listed since"
 
@@ -412,17 +394,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Install it where the agent runs. The command is above: use the agent's own Python.")
 		d.do("Start the agent again.")
 	case d.is("runaway"):
-		d.NoReset = backend.Safe{}
-		if fact := d.fact("runaway").String(); fact == backend.RunsLong || fact == backend.StartRunsOn {
-			d.conclude("A process in it runs long: %s. Nothing tells that an agent gave it up.", d.fact("runaway"))
-			d.dont("Don't end it before you know whose it is.")
-		} else {
-			d.conclude("A process in it runs on without its agent: %s.", d.fact("runaway"))
-			d.dont("Don't take the agent's error for its end. Only the agent's own wait ended.")
-		}
-		d.do("Ask it to end: sandglass stop-process %s. It is billed, and wakes the sandbox.", name)
-		d.do("It runs on: sandglass kill-process %s. Its unsaved work is lost.", name)
-		d.do("Probe again: sandglass probe %s. Only that shows that it is gone.", name)
+		s.endRunaway(d, name)
 	case d.is("terminal-fails"):
 		d.NoReset = backend.Safe{}
 		d.conclude("Terminals of its agent fail. Plain commands may work.")
