@@ -345,39 +345,6 @@ func TestThePreviewIsOnlyRead(t *testing.T) {
 	}
 }
 
-// TestDestroyIsNotProvedByItsAnswer: 204 comes also where nothing was destroyed. Only what lists it shows the end.
-func TestDestroyIsNotProvedByItsAnswer(t *testing.T) {
-	swallow := func(out http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodDelete {
-			out.WriteHeader(http.StatusNoContent)
-		}
-		return r.Method == http.MethodDelete
-	}
-	for _, c := range []struct {
-		name, ops string
-		swallowed bool
-		proved    bool
-	}{{"no routes", "", false, false}, {"routes", "/ops", false, true}, {"swallowed", "/ops", true, false}} {
-		w := newWorld(t, demo.BridgeOptions{Ops: c.ops})
-		w.change(func(*demo.Box) {})
-		if c.swallowed {
-			w.brief, w.answer = true, swallow
-		}
-		done, _, err := w.do(actions.Destroy)
-		if err != nil || done.Proved != c.proved {
-			t.Errorf("%s: %+v %v", c.name, done, err)
-		}
-		if c.swallowed != strings.Contains(done.Seen.String(), "it did not end: ") || c.swallowed && !strings.HasSuffix(done.Seen.String(), "in the same container") {
-			t.Errorf("%s: what was seen is %q", c.name, done.Seen)
-		}
-	}
-	w := newWorld(t, demo.BridgeOptions{Ops: "/ops"})
-	w.change(func(*demo.Box) {})
-	if done, _, err := w.do(actions.Stop); err != nil || !done.Proved || !strings.Contains(done.Text.String(), "stopped") {
-		t.Errorf("stop: %+v %v", done, err)
-	}
-}
-
 // TestCapacityIsNoFault: what the platform refuses proves nothing about the sandbox, and says what to do.
 func TestCapacityIsNoFault(t *testing.T) {
 	w := newWorld(t, demo.BridgeOptions{Most: 1})

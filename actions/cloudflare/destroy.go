@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/cloudflare/bridge"
-	"sandglass/backend/fleet"
 )
 
 // destroy removes a sandbox. The bridge answers 204 also when the removal failed: only what lists it can show the result.
@@ -26,7 +24,7 @@ func (c *client) destroy(ctx context.Context, _ actions.Target, id string) (acti
 		return actions.Done{}, lost(err)
 	case a.problem != nil && a.status >= 500 && a.status != 503:
 		if c.factory.ops.Prefix != "" {
-			if done := c.ended(ctx, actions.Done{}, id, was); done.Proved {
+			if done := c.ended(ctx, actions.Done{}, id, was); !done.Text.IsEmpty() {
 				return done, nil
 			}
 		}
@@ -43,17 +41,6 @@ func (c *client) destroy(ctx context.Context, _ actions.Target, id string) (acti
 			backend.Counted(before.Assigned, "container", "containers"), after.Assigned))
 	}
 	return done, nil
-}
-
-// ended judges by later readings. Those of a sandbox of which nothing lists a container never show its end, so that nothing is waited for.
-type ended struct{}
-
-// Verify judges one target.
-func (ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
-	if b := s.Sandbox(t.Key); b != nil && b.Class == backend.SandboxUnknown && b.Container.IsZero() {
-		return actions.Verdict{Result: actions.ResultUnverified, Why: backend.Text("accepted; its end is not shown by a reading, as no list has a container of it: operator routes would show it")}
-	}
-	return actions.SandboxEnded{}.Verify(t, issued, s)
 }
 
 // stop asks the container to end, through the operator route.
@@ -75,39 +62,39 @@ func (c *client) stop(ctx context.Context, _ actions.Target, id string) (actions
 	return c.ended(ctx, actions.Done{Text: backend.Text("the operator route accepted it")}, id, was), nil
 }
 
-// containerOf is the container of a sandbox, by the operator routes; empty: they do not tell.
-func (c *client) containerOf(ctx context.Context, id string) string {
+// containerOf is what the operator routes tell of a sandbox before something is done; nil: they do not tell.
+func (c *client) containerOf(ctx context.Context, id string) *bridge.Box {
 	if c.factory.ops.Prefix == "" {
-		return ""
+		return nil
 	}
 	b, err := c.box(ctx, id)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return cmp.Or(b.Container, b.Instance)
+	return &b
 }
 
-// ended looks for a while, through the operator routes, whether the container that a sandbox had ended.
-func (c *client) ended(ctx context.Context, done actions.Done, id, was string) actions.Done {
+// ended looks for a while, through the operator routes, whether the container that a sandbox had ended. What they said before already
+// proves nothing; and it is never the whole proof, as their word may be old: a verifier reads the account, too.
+func (c *client) ended(ctx context.Context, done actions.Done, id string, was *bridge.Box) actions.Done {
+	if was == nil {
+		return done
+	}
+	had := cmp.Or(was.Container, was.Instance)
 	for end := c.factory.now().Add(c.factory.ended); ; {
 		b, err := c.box(ctx, id)
 		if runs, known := b.Runs(); errors.Is(err, errNoBox) {
-			done.Proved, done.Text = true, backend.Text("the bridge assigns it no container any more")
+			done.Text = backend.Text("the operator routes list it no more")
+			return done
+		} else if err == nil && known && !runs && !b.News(was) {
+			done.Notes = append(done.Notes, backend.Textf("the operator routes said %s before it already, which proves nothing", c.clean(b.State, 60)))
 			return done
 		} else if err == nil && known && !runs {
-			done.Proved, done.Text = true, backend.Textf("its object is %s", c.clean(b.State, 60))
+			done.Text = backend.Textf("the operator routes say that its object is %s", c.clean(b.State, 60))
 			return done
-		} else if has := cmp.Or(b.Container, b.Instance); err == nil && was != "" && has != "" && has != was {
-			done.Proved, done.Text = true, backend.Text("its container is gone; another one was started for it since")
+		} else if has := cmp.Or(b.Container, b.Instance); err == nil && had != "" && has != "" && has != had {
+			done.Text = backend.Text("the operator routes name another container for it now")
 			return done
-		} else if err == nil && known {
-			same := ""
-			if was != "" {
-				same = ", in the same container"
-			}
-			done.Seen = backend.Textf("accepted, and it did not end: %s later its object still says %s%s", backend.Age(c.factory.ended), c.clean(b.State, 60), backend.Clean(same, 40))
-		} else {
-			done.Seen = backend.Safe{}
 		}
 		if c.factory.now().After(end) || !sleep(ctx, c.factory.ended/20) {
 			return done

@@ -112,12 +112,9 @@ func (f *factory) part(v actions.Verb) (actions.Part, bool) {
 	case actions.Repair:
 		do, p.Longest = (*client).repair, longest
 	case actions.Stop:
-		do = (*client).stop // its route tells the end too
+		do, p.Verifier = (*client).stop, ended{}
 	case actions.Destroy:
-		do, p.Longest = (*client).destroy, longest
-		if f.ops.Prefix == "" {
-			p.Verifier = ended{}
-		}
+		do, p.Longest, p.Verifier = (*client).destroy, longest, ended{}
 	default:
 		return actions.Part{}, false
 	}

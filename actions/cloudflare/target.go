@@ -18,6 +18,8 @@ const (
 	factRuns    = "runs"
 	factFailure = "failure" // of repair: what the newest probe found
 	factLink    = "found"   // of repair: what it says, the target of a link included
+	// factContainer is the id of the container that the plan is made for; empty: nothing tells it.
+	factContainer = "container"
 )
 
 // The values of factRuns.
@@ -75,7 +77,8 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 			c.Notes = append(c.Notes, backend.Textf("the operator routes say %s and the account says %s: one of them is old", x.Value, b.Reported))
 		}
 	}
-	c.Identity = []actions.Fact{{Name: factBridge, Value: b.BridgeID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRuns, Value: runs}}
+	c.Identity = []actions.Fact{{Name: factBridge, Value: b.BridgeID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRuns, Value: runs},
+		{Name: factContainer, Value: b.Container.Raw()}}
 	if c.Why.IsEmpty() {
 		c.Why = l.unfit(b, state)
 	}

@@ -135,12 +135,7 @@ func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 	if w := p.s.bridge; w != nil {
 		out.Labels = sleeps(out.Labels, w.boxes[out.BridgeID.Raw()].SleepAfter)
 	}
-	if w := p.s.bridge; w != nil && out.Class == backend.SandboxRunning {
-		x := w.boxes[out.BridgeID.Raw()]
-		if runs, _ := x.Runs(); !runs && x.State != "" { // a word that is not known too
-			out.Labels = append(slices.Clone(out.Labels), backend.Field{Name: backend.Text(bridge.RoutesSay), Value: p.clean(x.State, maxWord)})
-		}
-	}
+	out.Labels = p.otherWord(&out)
 	out.Application = b.app.name
 	out.Image = cmp.Or(out.Image, b.app.image)
 	out.FreshAt, out.FreshAfter = b.fresh, b.before
@@ -149,6 +144,19 @@ func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 		out.ObjectClass, out.Script = ns.class, ns.script
 	}
 	return &out
+}
+
+// otherWord adds to the labels of a sandbox the word of its operator routes where the account says otherwise, or theirs is not known.
+func (p *poll) otherWord(b *backend.Sandbox) []backend.Field {
+	w := p.s.bridge
+	if w == nil || b.Class != backend.SandboxRunning && !b.Class.Ended() {
+		return b.Labels
+	}
+	x := w.boxes[b.BridgeID.Raw()]
+	if runs, _ := x.Runs(); x.State == "" || runs == (b.Class == backend.SandboxRunning) {
+		return b.Labels
+	}
+	return append(slices.Clone(b.Labels), backend.Field{Name: backend.Text(bridge.RoutesSay), Value: p.clean(x.State, maxWord)})
 }
 
 // pool says how full an application is. Where a Durable Object manages it a limit is not applicable.

@@ -95,6 +95,20 @@ func TestRoutesThatDisagreeAreShown(t *testing.T) {
 	}
 }
 
+// TestRoutesThatCallAnEndedOneHealthyAreShown beside the account's word, and those that say the same are not.
+func TestRoutesThatCallAnEndedOneHealthyAreShown(t *testing.T) {
+	for state, want := range map[string]bool{"healthy": true, "stopped": false, "zorp": false} {
+		w := withBridge(t, func(o *Options) { o.OpsPrefix = "/ops" })
+		w.lists(byObject, nil, []string{instance(owned, "stopped", "2026-11-20T11:10:00Z", "2026-11-20T11:20:00Z", "")}, nil)
+		w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","instance":"`+owned+`","class":"Sandbox","state":"`+state+`"}]}`))
+		b := sandboxOf(t, w.poll(), boxA)
+		is := slices.ContainsFunc(b.Labels, func(f backend.Field) bool { return f.Name.String() == bridge.RoutesSay && f.Value.String() == state })
+		if b.Class != backend.SandboxExited || is != want {
+			t.Errorf("%s: %s %v", state, b.Class, b.Labels)
+		}
+	}
+}
+
 // TestAJoinedSandboxIsNamedByItsSandboxID: the platform names its instance by the id of a container, which says nothing to anybody.
 func TestAJoinedSandboxIsNamedByItsSandboxID(t *testing.T) {
 	const container = "ed74fc00-1fef-409a-888c-dcd2bcf9838f"

@@ -1,0 +1,95 @@
+package cloudflare
+
+import (
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/cloudflare/bridge"
+	"sandglass/backend/fleet"
+)
+
+// stillRunsAfter is how long after a request a reading that shows its container running ends the wait for its end.
+const stillRunsAfter = time.Minute
+
+// ended judges an end by readings that are newer than the request: none of the lists that know the container, that of the account or
+// that of the operator routes, may say that it runs.
+type ended struct{}
+
+// Verify judges one target.
+func (ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+	was := fact(t, factContainer)
+	if was == "" {
+		return unlisted(t, issued, s)
+	}
+	var over actions.Verdict
+	for b := range s.Sandboxes.All() {
+		if b.Key.Source != t.Key.Source || b.Container.Raw() != was { // under another key where nothing names its sandbox any more
+			continue
+		}
+		if over = endedIn(b, issued, s); over.Result != actions.ResultVerified {
+			return over
+		}
+	}
+	if over.Result != "" {
+		return over
+	}
+	if s.Sandbox(t.Key) == nil {
+		return actions.Gone(t, issued, s)
+	}
+	if h := s.Source(t.Key.Source); h == nil || !h.LastOK.After(issued) || h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting {
+		return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Text("its source was not read since")}
+	}
+	return actions.Verdict{Result: actions.ResultVerified, Why: backend.Text("its container is listed no more")}
+}
+
+// endedIn judges by what lists the container.
+func endedIn(b *backend.Sandbox, issued time.Time, s *fleet.State) actions.Verdict {
+	waits := func(why backend.Safe) actions.Verdict {
+		return actions.Verdict{Result: actions.ResultAccepted, Why: why}
+	}
+	who := backend.Text("the account")
+	if b.Application.IsEmpty() {
+		who = backend.Text("the operator routes")
+	}
+	read, why := b.ReadAt, backend.Safe{} // its own: a poll that reads no list confirms nothing
+	started, known := b.StartedAt.Get()
+	if old, stale := s.StaleWhy(&b.Meta); stale {
+		return waits(backend.Textf("what is known of its container is old: %s", old))
+	}
+	switch {
+	case !read.After(issued):
+		return waits(backend.Text("it was not read since"))
+	case b.Class == backend.SandboxUnknown:
+		return waits(backend.Text("whether it runs is not shown by a reading"))
+	case b.Class.Ended():
+		for _, x := range b.Labels {
+			if x.Name == backend.Text(bridge.RoutesSay) {
+				why = backend.Textf("%s lists it as %s, the operator routes say %s", who, b.Reported, x.Value)
+			}
+		}
+		if why.IsEmpty() {
+			return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("%s lists its container as %s", who, b.Reported)}
+		}
+	case known && started.After(issued):
+		return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("its container is gone; another one was started for it at %s", clock(started))}
+	case known && b.Class == backend.SandboxRunning:
+		why = backend.Textf("%s lists it as %s since %s", who, b.Reported, clock(started))
+	default:
+		why = backend.Textf("still %s, by %s", b.Reported, who)
+	}
+	if read.Before(issued.Add(stillRunsAfter)) {
+		return waits(why)
+	}
+	return actions.Verdict{Result: actions.ResultUnverified, Why: why}
+}
+
+func clock(at time.Time) backend.Safe { return backend.Clean(at.UTC().Format("15:04:05Z"), 20) }
+
+// unlisted judges a sandbox of which nothing listed a container. Readings never show its end while that is so, and nothing is waited for.
+func unlisted(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+	if b := s.Sandbox(t.Key); b != nil && b.Class == backend.SandboxUnknown && b.Container.IsZero() {
+		return actions.Verdict{Result: actions.ResultUnverified, Why: backend.Text("accepted; its end is not shown by a reading, as no list has a container of it: operator routes would show it")}
+	}
+	return actions.SandboxEnded{}.Verify(t, issued, s)
+}

@@ -1,0 +1,100 @@
+package cloudflare
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/cloudflare/bridge"
+	"sandglass/backend/fleet"
+	demo "sandglass/demo/cloudflare"
+)
+
+// TestDestroyIsNotProvedByItsAnswer: 204 comes also where nothing was destroyed, and what the operator routes said before proves nothing.
+func TestDestroyIsNotProvedByItsAnswer(t *testing.T) {
+	swallow := func(out http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodDelete {
+			out.WriteHeader(http.StatusNoContent)
+		}
+		return r.Method == http.MethodDelete
+	}
+	for _, c := range []struct {
+		name, ops string
+		swallowed bool
+		stopped   bool // the object said so before
+		text      string
+		notes     string
+	}{{"no routes", "", false, false, "which it does also when nothing was destroyed", ""}, {"routes", "/ops", false, false, "the operator routes ", ""},
+		{"swallowed", "/ops", true, false, "which it does also when nothing was destroyed", ""},
+		{"swallowed, and said to be stopped before", "/ops", true, true, "which it does also when nothing was destroyed", "the operator routes said stopped before it already"}} {
+		w := newWorld(t, demo.BridgeOptions{Ops: c.ops})
+		runs := runsYes
+		w.change(func(b *demo.Box) {
+			if c.stopped {
+				b.State, runs = "stopped", runsUnknown
+			}
+		})
+		if c.swallowed {
+			w.brief, w.answer = true, swallow
+		}
+		done, _, err := w.do(actions.Destroy, factRuns, runs)
+		if notes := backend.Join(done.Notes, " ").String(); err != nil || done.Proved || !strings.Contains(done.Text.String(), c.text) || !strings.Contains(notes, c.notes) {
+			t.Errorf("%s: %+v %v", c.name, done, err)
+		}
+	}
+	w := newWorld(t, demo.BridgeOptions{Ops: "/ops"})
+	w.change(func(*demo.Box) {})
+	if done, _, err := w.do(actions.Stop); err != nil || done.Proved || !strings.Contains(done.Text.String(), "its object is stopped") {
+		t.Errorf("stop: %+v %v", done, err)
+	}
+}
+
+// TestAnEndIsProvedByAllThatListTheContainer: by readings after the request, in which neither the account nor the operator routes say that
+// the container of the plan runs, under whatever key they have it.
+func TestAnEndIsProvedByAllThatListTheContainer(t *testing.T) {
+	t.Parallel()
+	issued := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	type row struct {
+		id, container, reported, routes string
+		class                           backend.SandboxClass
+		started, read                   time.Duration // after the request
+	}
+	const running, stopped = backend.SandboxRunning, backend.SandboxExited
+	for name, c := range map[string]struct {
+		rows []row
+		want actions.Result
+		why  string
+	}{
+		"running on":                   {[]row{{boxID, "c0", "running", "", running, -time.Hour, 10 * time.Second}}, actions.ResultAccepted, "the account lists it as running since 11:00:00Z"},
+		"running on, the routes stale": {[]row{{boxID, "c0", "running", "stopped", running, -time.Hour, 10 * time.Second}}, actions.ResultAccepted, "since 11:00:00Z"},
+		"running on for long":          {[]row{{boxID, "c0", "running", "stopped", running, -time.Hour, 2 * time.Minute}}, actions.ResultUnverified, "the account lists it as running since 11:00:00Z"},
+		"an older reading":             {[]row{{boxID, "c0", "stopped", "", stopped, -time.Hour, -time.Second}}, actions.ResultAccepted, "not read since"},
+		"stopped":                      {[]row{{boxID, "c0", "stopped", "", stopped, -time.Hour, time.Second}}, actions.ResultVerified, "the account lists its container as stopped"},
+		"stopped, the routes healthy":  {[]row{{boxID, "c0", "stopped", "healthy", stopped, -time.Hour, time.Second}}, actions.ResultAccepted, "the operator routes say healthy"},
+		"under its own id":             {[]row{{"c0", "c0", "running", "", running, -time.Hour, 2 * time.Minute}}, actions.ResultUnverified, "lists it as running"},
+		"joined to another":            {[]row{{boxID, "c5", "running", "", running, time.Second, 2 * time.Second}, {"c0", "c0", "running", "", running, -time.Hour, 2 * time.Second}}, actions.ResultAccepted, "lists it as running"},
+		"another one for it":           {[]row{{boxID, "c5", "running", "", running, time.Second, 2 * time.Second}}, actions.ResultVerified, "its container is listed no more"},
+		"started again":                {[]row{{boxID, "c0", "running", "", running, time.Second, 2 * time.Second}}, actions.ResultVerified, "another one was started for it at 12:00:01Z"},
+		"listed no more":               {nil, actions.ResultVerified, "lists it no longer"},
+	} {
+		r := backend.Reading{Source: "cf", At: issued.Add(2 * time.Minute), Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}
+		for _, x := range c.rows {
+			b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID(x.id)}, ReadAt: issued.Add(x.read)},
+				Class: x.class, Reported: backend.Clean(x.reported, 40), StartedAt: backend.Known(issued.Add(x.started))}
+			b.Application, b.Container = backend.Text("sandboxes"), backend.MustID(x.container)
+			if x.routes != "" {
+				b.Labels = []backend.Field{{Name: backend.Text(bridge.RoutesSay), Value: backend.Clean(x.routes, 40)}}
+			}
+			r.Sandboxes = append(r.Sandboxes, b)
+		}
+		now := backend.Instant{Wall: issued.Add(2 * time.Minute)}
+		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "cf", Config: &backend.SourceConfig{Kind: "cloudflare", Interval: 10 * time.Minute}}, {Source: "cf", Reading: &r, Ended: now}}, now)
+		v := ended{}.Verify(actions.Target{Key: key(), Identity: []actions.Fact{{Name: factContainer, Value: "c0"}}}, issued, st)
+		if v.Result != c.want || !strings.Contains(v.Why.String(), c.why) {
+			t.Errorf("%s: %s, %s", name, v.Result, v.Why)
+		}
+	}
+}
