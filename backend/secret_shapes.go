@@ -8,6 +8,9 @@ import (
 // secretName is the part of a name that says that its value is a secret.
 const secretName = `(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|passcode|credential|(?:private|access|account)[_-]?key|signature|(?-i:[A-Z0-9]_KEY))`
 
+// passPrefix are names that end in PASS or PW without a line between: DBPASS. Others are words, such as BYPASS.
+const passPrefix = `(?-i:\b(?:DB|PG|SQL|MYSQL|REDIS|MONGO|RABBIT|SMTP|MAIL|FTP|LDAP|SSH|SUDO|USER|ROOT|ADMIN|APP))`
+
 // quoteMark is the end of a quoted name: plain, escaped, or as HTML and JSON write it.
 const quoteMark = `(?:\\*["']|\\+u0022|&quot;|&#34;)`
 
@@ -16,7 +19,13 @@ var (
 	secretAssign  = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*` + secretName + `[A-Z0-9_.-]*` + quoteMark + `?\s*(?:=>|:=|[=:])\s*)(?:(\\*")(?:[^"\\]|\\[^"\\]){4,}|(')[^']{4,}|(\\+u0022|&quot;|&#34;)[^\s"'&\\]{4,}|[^\s"'&,;}\\]{4,})`)
 	secretNested  = regexp.MustCompile(`(?i)(["'][A-Z0-9_.-]*` + secretName + `[A-Z0-9_.-]*` + quoteMark + `\s*:\s*)(?:\[\s*\\*["'][^\]]*\]?|\{[^{}]*:\s*\\*["'][^}]*\}?)`)
 	secretPercent = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*` + secretName + `[A-Z0-9_.-]*(?:%22)?(?:%20)*%3[ad](?:%20)*(?:%22)?)(?:[^\s"'&%]|%(?:[013-689a-f][0-9a-f]|2[013-57-9abdef]|7[0-9abcef])){4,}`)
-	secretWord    = regexp.MustCompile(`(?i)((?:\b|_)(?:pass|pw)=["']?|["'](?:pass|pwd|pw)\\*["']\s*:\s*\\*["'])[^\s"'&,;}\\]{4,}`)
+	secretWord    = regexp.MustCompile(`(?i)((?:\b|_|` + passPrefix + `)(?:pass|pw)=["']?|["'](?:pass|pwd|pw)\\*["']\s*:\s*\\*["'])[^\s"'&,;}\\]{4,}`)
+	secretWords   = regexp.MustCompile(`(?i)((?:\b|_|` + passPrefix + `)(?:pass|pw)=)(?:(\\*")[^"\\]{4,}|(')[^']{4,})`)
+	secretSet     = regexp.MustCompile(`(?i)(\bconfig(?:ure)?\s+set\s+[a-z0-9_.-]*` + secretName + `[a-z0-9_.-]*\s+)(?:\\*"[^"\\]+|'[^']+'|[^\s"'\\]+)`)
+	secretHere    = regexp.MustCompile(`(?i)((?:\s--with-token|\s--[a-z-]+-stdin|\bsecret\s+(?:put|set)|\bchpasswd)\b[^\n|]*?<<<\s*)(?:\\*"[^"\\]+|'[^']+'|[^\s"'\\]+)`)
+	secretLiteral = regexp.MustCompile(`(?i)(--from-literal[=\s]+\\*["']?[^\s"'=]+=)[^\s"'\\]+`)
+	secretPairs   = regexp.MustCompile(`(?i)\b(?:config:set|secrets(?::|\s+)set)\s[^\n|;&]+`)
+	pairValue     = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*=)(?:\\*"[^"\\]+|'[^']+'|[^\s"'\\]+)`)
 	secretQuery   = regexp.MustCompile(`(?i)([?&](?:sig|sas|hmac)=)[^\s"'&#\\]{6,}`)
 	secretTag     = regexp.MustCompile(`(?i)(<[a-z0-9_:.-]*` + secretName + `[a-z0-9_.-]*>\s*)[^<\s][^<]{3,}`)
 	secretFlag    = regexp.MustCompile(`(?i)((?:^|[\s"'])--?(?:[a-z0-9-]*(?:` + secretName + `|oauth2-bearer)[a-z0-9-]*|(?:[a-z0-9]+-)*(?:pass|pwd|pw))\s+|:_auth(?:token)?\s+|\blogin\s+\S+\s+password\s+)(?:"[^"]+"|'[^']+'|[^\s"'-][^\s"']*)`)
@@ -48,6 +57,7 @@ const (
 	hintStream
 	hintKnown        // the beginning of a known kind of token
 	hintEnviron      // env
+	hintPairs        // commands that set what is written as NAME=value
 	hintAll     hint = 1<<iota - 1
 )
 
@@ -62,6 +72,13 @@ var shapes = []struct {
 	{hintName, replaces(secretNested, "${1}"+masked)},
 	{hintName, replaces(secretAssign, "${1}${2}${3}${4}"+masked)},
 	{hintName, replaces(secretPercent, "${1}"+masked)},
+	{hintPass, replaces(secretWords, "${1}${2}${3}"+masked)},
+	{hintName, replaces(secretSet, "${1}"+masked)},
+	{hintName, replaces(secretHere, "${1}"+masked)},
+	{hintPairs, replaces(secretLiteral, "${1}"+masked)},
+	{hintName | hintPairs, func(s string) string {
+		return secretPairs.ReplaceAllStringFunc(s, replaces(pairValue, "${1}"+masked))
+	}},
 	{hintPass, replaces(secretWord, "${1}"+masked)},
 	{hintQuery, replaces(secretQuery, "${1}"+masked)},
 	{hintName, replaces(secretTag, "${1}"+masked)},
@@ -137,6 +154,8 @@ func hintsOf(s string) (has hint) {
 				has |= hintCookie
 			case begins(rest, "curl"):
 				has |= hintCurl
+			case begins(rest, "config:set"):
+				has |= hintPairs
 			}
 		case 'a':
 			switch {
@@ -160,6 +179,10 @@ func hintsOf(s string) (has hint) {
 		case 'm':
 			if begins(rest, "mysql") || begins(rest, "mariadb") {
 				has |= hintLogin
+			}
+		case 'f':
+			if begins(rest, "from-literal") {
+				has |= hintPairs
 			}
 		case 'b':
 			if begins(rest, "bearer") {

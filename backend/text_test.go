@@ -176,6 +176,17 @@ func TestCleanerMasksAgentsSecrets(t *testing.T) {
 		"curl --cookie sid=abc123 x":                                     "abc123",
 		"proxy-authorization: Digest abcdef0123456":                      "abcdef0123456",
 		"docker login -u bob -p hunter2":                                 "hunter2",
+		"export DB_PASS='two words hunter2' && run":                      "words",
+		`export DB_PASS="two words hunter2" && run`:                      "hunter2",
+		"DBPASS=hunter2 run":                                             "hunter2",
+		"aws configure set aws_secret_access_key hunter2":                "hunter2",
+		"wrangler secret put X <<< hunter2":                              "hunter2",
+		"gh auth login --with-token <<< hunter2":                         "hunter2",
+		"gh auth login --with-token <<<'hunter2 x'":                      "hunter2",
+		"heroku config:set A=hunter2 B=c":                                "hunter2",
+		"flyctl secrets set A=b B='hunter2 x'":                           "hunter2",
+		"kubectl create secret generic a --from-literal=k=hunter2":       "hunter2",
+		"kubectl create cm a --from-literal k=hunter2":                   "hunter2",
 		"sshpass -p hunter2 ssh x":                                       "hunter2",
 		"echo 'machine github.com login me password hunter22'":           "hunter22",
 		"npm config set //registry.npmjs.org/:_authToken hunter22":       "hunter22",
@@ -218,7 +229,7 @@ func TestCleanerMasksAgentsSecrets(t *testing.T) {
 	}
 	for _, raw := range []string{"max_instances reached: 60/60", "state=failed", "author: mara", "ratio 1:2",
 		"docker run -u 1000:1000 box", "curl -o out.txt http://host/x", "no cookie was sent", "--tokens", "echo done | tee token.log", "echo hello", `Unexpected token: "}"`, "tokens used: 12", "PWD=/srv/agents", "mysql -p db", "--- PASS: TestStops (0.00s)", "pass: 12 of 12",
-		`{"usage":{"input_tokens":12,"total_tokens":{"in":12,"out":30}}}`, "the word pass, then --pass", "a %3D b", "the signal was sig=9", "--passthrough yes", "bypass=true", "na\u00efve \u65e5\u672c"} {
+		`{"usage":{"input_tokens":12,"total_tokens":{"in":12,"out":30}}}`, "the word pass, then --pass", "a %3D b", "the signal was sig=9", "--passthrough yes", "bypass=true", "BYPASS=true", "git config set user.name mara", "the secrets set, a=b", "na\u00efve \u65e5\u672c"} {
 		if got := c.Clean(raw, 500).String(); got != raw {
 			t.Errorf("%q holds no secret and became %q", raw, got)
 		}
