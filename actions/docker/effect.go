@@ -63,8 +63,10 @@ func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t action
 		})
 	}
 	status, err := once()
-	// Podman does not remove a container whose run ends just then.
-	status, err = m.inLoop(ctx, b, status, err, http.StatusInternalServerError, once)
+	// Podman does not remove a container whose run ends or begins just then.
+	status, err = m.inLoop(ctx, b, status, err, func(status int) bool {
+		return status == http.StatusInternalServerError || status == http.StatusConflict && m.stays(ctx, t.Key.ID)
+	}, once)
 	if status == http.StatusConflict {
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("the engine is removing it already")}
 	}
@@ -78,33 +80,6 @@ func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t action
 	return done, nil
 }
 
-// loopPause is how long after an order that met a crash loop between two runs the next one is given.
-const loopPause = 50 * time.Millisecond
-
-// loops reports whether the container is in a crash loop of Podman.
-func (b *containerInfo) loops() bool { return b.Podman() && b.restarting && b.restarts > 0 }
-
-// mostStops is how often a crash loop of Podman is told to stop whose next run begins all the same.
-const mostStops = 5
-
-// inLoop gives an order again while Podman answers a crash loop with the status that says that nothing was done.
-func (m *mutatingClient) inLoop(ctx context.Context, b *containerInfo, status int, err error, missed int, once func() (int, error)) (int, error) {
-	if !b.loops() {
-		return status, err
-	}
-	tick := time.NewTicker(loopPause)
-	defer tick.Stop()
-	for tries := m.deadline() / loopPause; status == missed && tries > 0; tries-- {
-		select {
-		case <-tick.C:
-			status, err = once()
-		case <-ctx.Done():
-			return status, ctx.Err()
-		}
-	}
-	return status, err
-}
-
 func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	grace := int(m.factory.opt.StopTimeout.Std().Seconds())
 	once := func() (int, error) {
@@ -115,19 +90,14 @@ func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.T
 	}
 	status, err := once()
 	// Podman stops a container only while it runs; between two runs of a crash loop it says that there is nothing to do.
-	status, err = m.inLoop(ctx, b, status, err, http.StatusNotModified, once)
+	status, err = m.inLoop(ctx, b, status, err, func(status int) bool { return status == http.StatusNotModified }, once)
 	if status == http.StatusNotModified {
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("it had ended by itself")}
 	}
-	done, err := m.after(ctx, t, err, stateExited)
-	// Podman may accept the stop of a run that ends by itself just then, and begin the next one all the same.
-	for n := 1; b.loops() && err == nil && !done.Proved && n < mostStops; n++ {
-		if status, err = once(); status == http.StatusNotModified {
-			err = nil // between two runs, or stopped: the next look tells
-		}
-		done, err = m.after(ctx, t, err, stateExited)
+	if b.loops() {
+		return m.stopLoop(ctx, b, t, status, err, once)
 	}
-	return done, err
+	return m.after(ctx, t, err, stateExited)
 }
 
 func (m *mutatingClient) pause(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {

@@ -406,3 +406,74 @@ func TestAStopBetweenTwoRunsIsProved(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
+
+// crashLoop makes the fake a crash loop of Podman that answers its orders in turn, the last one for ever; after the given number of them
+// the container has ended, or is gone.
+func crashLoop(t *testing.T, statuses []int, endsAfter int, gone bool) (*fake, func() int) {
+	f := newFake(t)
+	orders := 0
+	f.answer = func(w http.ResponseWriter, r *http.Request, path string) bool {
+		over := endsAfter > 0 && orders >= endsAfter
+		switch {
+		case r.Method == http.MethodPost || r.Method == http.MethodDelete:
+			status := statuses[min(orders, len(statuses)-1)]
+			if orders++; status < 300 {
+				w.WriteHeader(status)
+			} else {
+				f.fail(w, status, "container state improper: no such process")
+			}
+		case path != "containers/"+boxID+"/json":
+			return false
+		case over && gone:
+			f.fail(w, http.StatusNotFound, "No such container: x")
+		default:
+			state := stateRunning
+			if over {
+				state = stateExited
+			}
+			_, _ = fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.6Z","Image":"sha256:1d3a","Name":"/web-eval-12","RestartCount":%d,
+				"State":{"Status":%q,"StartedAt":"2026-11-21T11:19:00Z"},"HostConfig":{"Runtime":"oci","RestartPolicy":{"Name":"always"}},"Mounts":[],"Config":{}}`, boxID, 3+orders, state)
+		}
+		return true
+	}
+	return f, func() int { return orders }
+}
+
+// A stop that meets the engine's own restart is refused or comes to nothing: what runs on is stopped again, and one that does not end says
+// how often and why. What the engine refuses for another reason is not repeated.
+func TestAStopThatMeetsARestartIsGivenAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		statuses []int
+		ends     int
+		orders   int
+		proved   bool
+		says     string
+	}{
+		"refused, then stopped":           {[]int{500, 204}, 2, 2, true, "the engine calls it exited"},
+		"refused, though it ended":        {[]int{500}, 1, 1, true, "the engine calls it exited"},
+		"refused again and again":         {[]int{204, 500, 500, 500, 500, 500, 500, 204}, 8, 8, true, "the engine calls it exited"},
+		"never ends":                      {[]int{204}, 0, mostStops, false, "told to stop 12 times, and its restart policy began the next run each time (restarted 3 times before, 15 now)"},
+		"never ends, and is refused":      {[]int{500}, 0, mostStops, false, "no such process; it was told to stop 12 times"},
+		"refused for who it is that asks": {[]int{403}, 0, 1, false, "the engine refuses"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, orders := crashLoop(t, c.statuses, c.ends, false)
+			done, err := f.do(actions.Stop, soon)
+			said := done.Text.String()
+			if err != nil {
+				said = err.Error()
+			}
+			if done.Proved != c.proved || !strings.Contains(said, c.says) || orders() != c.orders {
+				t.Errorf("%d orders, proved %t: %s", orders(), done.Proved, said)
+			}
+		})
+	}
+}
+
+// A removal that Podman refuses since a run begins just then is given again; a container that is being removed is left to that.
+func TestARemovalThatMeetsARestartIsGivenAgain(t *testing.T) {
+	f, orders := crashLoop(t, []int{409, 500, 204}, 3, true)
+	if done, err := f.do(actions.Destroy, soon); err != nil || !done.Proved || orders() != 3 {
+		t.Errorf("%d orders: %+v, %v", orders(), done, err)
+	}
+}
