@@ -56,10 +56,12 @@ func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fou
 				Text:  backend.Textf("its clock is %s %s ours (alert from %s)", span(offset.Abs()), backend.Clean(way, 20), text(r.beyond)),
 				Value: backend.Known(offset.Seconds()), Unit: "s", Source: h.Key.Source, At: h.LastOK,
 			}}
-			if others := r.alike(env, h.Key.Source, offset); others > 0 {
-				v.Evidence = append(v.Evidence, alerts.Evidence{
-					Text: backend.Textf("other sources that differ in the same way: %d; this machine's clock may be the wrong one", others), Source: h.Key.Source, At: h.LastOK,
-				})
+			if others, agree := r.alike(env, h.Key.Source, offset); others > 0 {
+				means := backend.Text("this machine's clock may be the wrong one")
+				if agree > 0 {
+					means = backend.Textf("%s with this machine's clock, which is not the wrong one then", backend.Counted(agree, "other agrees", "others agree"))
+				}
+				v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("other sources that differ in the same way: %d; %s", others, means), Source: h.Key.Source, At: h.LastOK})
 			}
 		}
 		out = append(out, alerts.Found{Key: h.Key, Verdict: v})
@@ -67,13 +69,16 @@ func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fou
 	return out
 }
 
-// alike counts the other sources whose clocks differ in the same way.
-func (r *clockSkew) alike(env *alerts.Env, source string, offset time.Duration) int {
-	n := 0
+// alike counts the other sources whose clocks differ in the same way, and those whose clocks agree with ours.
+func (r *clockSkew) alike(env *alerts.Env, source string, offset time.Duration) (n, agree int) {
 	for _, h := range env.State.Sources {
-		if o, ok := h.ClockOffset.Get(); ok && h.Key.Source != source && o.Abs() >= r.beyond && (o-offset).Abs() < r.beyond {
+		switch o, ok := h.ClockOffset.Get(); {
+		case !ok || h.Key.Source == source:
+		case o.Abs() < r.beyond:
+			agree++
+		case (o - offset).Abs() < r.beyond:
 			n++
 		}
 	}
-	return n
+	return n, agree
 }

@@ -8,6 +8,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // TestOthersThatWorkDisproveASharedCause: a region is no cause while the same look finds others of it well, and a directory that is
@@ -120,6 +121,30 @@ func TestManyOfASourceSayWhoWorks(t *testing.T) {
 		}
 		if !strings.Contains(told, want) {
 			t.Errorf("%d work: %q", well, told)
+		}
+	}
+}
+
+// TestAClockThatOthersShareIsWeighed: this machine's clock is not suspected where another source agrees with it.
+func TestAClockThatOthersShareIsWeighed(t *testing.T) {
+	t.Parallel()
+	for agrees, want := range map[bool]string{false: "this machine's clock may be the wrong one", true: "1 other agrees with this machine's clock, which is not the wrong one then"} {
+		s := begin(t, skewRule)
+		s.source("docker", backend.InputContainers)
+		s.source("third", backend.InputContainers)
+		for _, id := range []string{"helix", "docker"} {
+			s.health(id, func(h *fleet.SourceHealth) { h.ClockOffset = backend.Known(-4 * time.Minute) })
+		}
+		if agrees {
+			s.health("third", func(h *fleet.SourceHealth) { h.ClockOffset = backend.Known(time.Second) })
+		}
+		s.look()
+		s.after(2 * time.Minute)
+		for _, a := range s.alerts(skewRule) {
+			wantEvidence(t, a, want)
+		}
+		if len(s.alerts(skewRule)) == 0 {
+			t.Error("no alert")
 		}
 	}
 }

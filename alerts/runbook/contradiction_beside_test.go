@@ -35,3 +35,26 @@ func TestADirectoryIsNoFaultOfARegion(t *testing.T) {
 		t.Errorf("%s: %v", text, d.Do)
 	}
 }
+
+// TestSourcesThatAnswerDisproveThisMachine: where others answer, the page of sources that do not looks at what those share, and not at
+// this machine first.
+func TestSourcesThatAnswerDisproveThisMachine(t *testing.T) {
+	all := []string{"helix-eu", "docker", "host-a", "app-log", "prom"}
+	for name, c := range map[string]struct {
+		down        []string
+		fact, first string
+	}{
+		"two of them": {all[:2], "1 of 4 other sources do not answer either; 3 answer", "only those that fail share"},
+		"all":         {all, "4 of 4 other sources do not answer either", "this machine"},
+	} {
+		d := world{down: c.down}.diagnose("source", sourceKeyOf("helix-eu"))
+		for _, x := range d.Checks {
+			if x.Name == "together" && x.Fact.String() != c.fact {
+				t.Errorf("%s: %s", name, x.Fact)
+			}
+		}
+		if d.Mark("together") != Confirmed || !strings.Contains(steps(&d), c.first) {
+			t.Errorf("%s: %s", name, steps(&d))
+		}
+	}
+}

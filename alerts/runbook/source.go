@@ -43,7 +43,11 @@ func diagnoseSource(s *subjectView) Diagnosis {
 		d.ask("")
 	}
 	if d.is("together") {
-		d.do("Look first at what the sources share. It may be the network, a proxy, this machine.")
+		if strings.Contains(d.fact("together").String(), othersAnswer) {
+			d.do("Look first at what only those that fail share.")
+		} else {
+			d.do("Look first at what the sources share. It may be the network, a proxy, this machine.")
+		}
 	}
 	return d
 }
@@ -271,10 +275,13 @@ func (s *subjectView) skewed(h *fleet.SourceHealth) Check {
 	return q.no(origin{h.Key.Source, h.LastOK}, "it differs by %s, which is corrected", spanText(offset.Abs().Round(time.Second)))
 }
 
+// othersAnswer is said where others do not fail: what all share is not the cause then.
+const othersAnswer = " either; "
+
 // failTogether asks whether other sources fail at the same time.
 func (s *subjectView) failTogether(h *fleet.SourceHealth) Check {
 	q := question{"together", "Do other sources fail at the same time?", "more than one source"}
-	down, others := 0, 0
+	down, others, well := 0, 0, 0
 	var other *fleet.SourceHealth
 	for _, o := range s.State.Sources {
 		if h != nil && o.Key == h.Key || o.Status == fleet.StatusStarting || o.Status == fleet.StatusAbsent {
@@ -285,6 +292,8 @@ func (s *subjectView) failTogether(h *fleet.SourceHealth) Check {
 		}
 		if o.Status == fleet.StatusDown {
 			down++
+		} else if o.Status == fleet.StatusOK {
+			well++
 		}
 	}
 	switch {
@@ -292,6 +301,8 @@ func (s *subjectView) failTogether(h *fleet.SourceHealth) Check {
 		return q.unsure("no other source is read")
 	case h != nil && h.Status != fleet.StatusDown:
 		return q.unsure("%d of %s do not answer", down, plural(others, "other source"))
+	case down > 0 && well > 0:
+		return q.yes(origin{other.Key.Source, s.now}, "%d of %s do not answer%s%d answer", down, plural(others, "other source"), backend.Text(othersAnswer), well)
 	case down > 0:
 		return q.yes(origin{other.Key.Source, s.now}, "%d of %s do not answer either", down, plural(others, "other source"))
 	}
