@@ -162,6 +162,9 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 	var others map[backend.ID][]*backend.Sandbox
 	for x := range env.State.Refs.All() {
 		list, ended := proves[x.Provider], env.State.EndedOf(x)
+		if list == nil && ended == nil && x.Agent != nil {
+			list = listOfPlatform(env, x, lists)
+		}
 		if ended != nil && list != nil && list.source != ended.Key.Source {
 			list = nil // another one lists it
 		}
@@ -192,7 +195,7 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 		listed := env.State.Source(list.source)
 		before := alerts.NoteAs[danglingNote](known.Note(x.Key))
 		note, stands := dangles(env, x, before), known.Finding(x.Key) == alerts.StateFiring || known.Finding(x.Key) == alerts.StateHeld
-		v := r.lost(env, x, s, home, list.source, ended)
+		v := r.lost(env, x, s, home, list, ended)
 		v.Note = alerts.NoteOf(note)
 		switch {
 		case stands && note == before: // it was proved of the same sandbox, and nothing disproves it
@@ -316,11 +319,15 @@ func (r *refMismatch) lists(env *alerts.Env) (out []sandboxes, why backend.Safe)
 }
 
 // lost is about a reference whose sandbox is not listed, or listed as ended: then it is given.
-func (r *refMismatch) lost(env *alerts.Env, x *backend.Ref, s *backend.Session, home, list string, ended *backend.Sandbox) alerts.Verdict {
+func (r *refMismatch) lost(env *alerts.Env, x *backend.Ref, s *backend.Session, home string, all *sandboxes, ended *backend.Sandbox) alerts.Verdict {
+	list := all.source
 	cause := backend.Textf("the stored reference of a running session names a sandbox that is gone by the list of %s", backend.Clean(list, 80))
 	at := env.Display(env.ReadAt(&x.Meta))
 	detail := backend.Textf("sandbox %s is not listed", x.Sandbox.Safe())
 	shows := backend.Textf("%s lists other sandboxes of provider %s, and not this one", backend.Clean(list, 80), orNone(x.Provider))
+	if len(all.ids) == 0 {
+		shows = backend.Textf("%s lists no sandbox", backend.Clean(list, 80))
+	}
 	if ended != nil && ended.Class == backend.SandboxRemoving { // it may answer still
 		cause = backend.Textf("the stored reference of a running session names a sandbox that is going by the list of %s", backend.Clean(list, 80))
 	}

@@ -101,6 +101,43 @@ func TestRefMismatchOfASandboxThatIsListedAsEnded(t *testing.T) {
 	begin("docker", backend.SandboxExited, true).quiet("ref-mismatch")
 }
 
+// TestRefMismatchOfAnEmptyList: a whole list of a platform that names no sandbox says of each saved state that its sandbox is gone, as
+// one with another sandbox does; a list that is not whole says nothing.
+func TestRefMismatchOfAnEmptyList(t *testing.T) {
+	for name, x := range map[string]struct {
+		whole, cloud bool
+		want         alerts.AlertState
+	}{"a whole list": {true, true, alerts.StateFiring}, "not whole": {false, true, ""}, "an engine may be that of another machine": {true, false, ""}} {
+		s := begin(t, "ref-mismatch")
+		s.source("bl", backend.InputContainers)
+		s.health("bl", func(h *fleet.SourceHealth) {
+			h.Kind, h.Unseen = "blaxel", !x.whole
+			if x.cloud {
+				h.Inputs = append(h.Inputs, backend.InputPlatform)
+			}
+		})
+		s.source("refs", backend.InputRefs)
+		s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+		s.ref("a/coder", func(x *backend.Ref) {
+			x.Sandbox, x.Provider, x.SavedAt = backend.MustID("agents-a"), backend.Text("blaxel"), backend.Known(s.wall.Add(-time.Hour))
+			x.FirstSeen, x.Agent = s.wall.Add(-time.Hour), &backend.AgentState{}
+		})
+		if s.listed[backend.KindSandbox] = "bl"; !x.whole {
+			delete(s.listed, backend.KindSandbox)
+		}
+		st := s.look().after(time.Minute).after(time.Minute)
+		if x.want == "" {
+			st.quiet("ref-mismatch")
+			continue
+		}
+		a := st.want("ref-mismatch", x.want)
+		wantEvidence(t, a, "bl lists no sandbox")
+		if t.Failed() {
+			t.Log(name)
+		}
+	}
+}
+
 // TestRefMismatchOfAnEndedSandboxInOneLook: a run from cron has no look before it. What the platform lists as ended is told at once
 // where the session was read as running after that, and is pending where it was read before.
 func TestRefMismatchOfAnEndedSandboxInOneLook(t *testing.T) {

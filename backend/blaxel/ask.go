@@ -33,6 +33,8 @@ type answer struct {
 	list  wire.Node         // absent: the answer is no list
 	bad   []wire.BadElement // elements of the list that are no valid JSON
 	next  string            // cursor of the next page, empty: this was the last one
+	more  bool              // it says that there are more rows
+	total int64             // how many rows there are at least, as it says; 0: it does not say
 	at    time.Time
 	where string
 }
@@ -64,7 +66,10 @@ func (s *Source) get(ctx context.Context, route, path string, query url.Values) 
 	if n, ok := doc.Find(pointer); ok && n.Kind() == '[' {
 		out.list = n
 	}
-	out.next, _ = out.root.Get("meta").Get("nextCursor").Text()
+	meta := out.root.Get("meta")
+	out.next, _ = meta.Get("nextCursor").Text()
+	out.more, _ = meta.Get("hasMore").Bool()
+	out.total, _ = number(meta.Get("total"))
 	return out, nil
 }
 

@@ -42,7 +42,8 @@ type walk[T any] struct {
 	pages  int
 	seen   map[string]bool // cursors of pages
 	rows   []T
-	bad    int // rows that cannot be read
+	bad    int   // rows that cannot be read
+	least  int64 // rows that the list has at least: the smallest total of its pages
 }
 
 // due reports whether a list is read now.
@@ -86,8 +87,10 @@ func read[T any](ctx, slice context.Context, s *Source, l *list[T], path string,
 				w.bad++
 			}
 		}
-		w.pages++
-		over, why := w.over(got.next)
+		if w.pages++; w.pages == 1 || got.total < w.least {
+			w.least = got.total
+		}
+		over, why := w.over(got)
 		if !over {
 			continue
 		}
@@ -107,8 +110,13 @@ func read[T any](ctx, slice context.Context, s *Source, l *list[T], path string,
 }
 
 // over takes the cursor of the next page. It reports whether the list is at its end, and why not whole.
-func (w *walk[T]) over(next string) (end bool, why string) {
+func (w *walk[T]) over(got *answer) (end bool, why string) {
+	next, rows := got.next, len(w.rows)+w.bad
 	switch {
+	case next == "" && int64(rows) < w.least:
+		return true, fmt.Sprintf("its rows end after %d, and its total says %d", rows, w.least)
+	case next == "" && got.more:
+		return true, fmt.Sprintf("after %s it says that there are more, and gives no cursor for them", backend.Counted(rows, "row", "rows"))
 	case next == "":
 		return true, ""
 	case w.seen[next]:

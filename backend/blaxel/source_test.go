@@ -45,6 +45,26 @@ func TestACursorThatRepeatsEndsTheListAsNotWhole(t *testing.T) {
 	}
 }
 
+// TestAListThatContradictsItselfIsNotWhole: its total, or that there is more, says that rows are missing.
+func TestAListThatContradictsItselfIsNotWhole(t *testing.T) {
+	a := one("a", "DEPLOYED", day, `,"state":"RUNNING"`)
+	for body, want := range map[string]string{
+		`{"data":[],"meta":{"hasMore":false,"nextCursor":"","total":3}}`:             "its rows end after 0, and its total says 3",
+		`{"data":[` + a + `],"meta":{"hasMore":false,"nextCursor":"","total":3}}`:    "its rows end after 1, and its total says 3",
+		`{"data":[` + a + `],"meta":{"hasMore":true,"nextCursor":"","total":1}}`:     "after 1 row it says that there are more, and gives no cursor for them",
+		`{"data":[],"meta":{"hasMore":false,"nextCursor":"","total":0}}`:             "",
+		`{"data":[` + a + `],"meta":{"hasMore":false,"nextCursor":"","total":null}}`: "",
+		`{"data":[` + a + `],"meta":{"hasMore":false,"nextCursor":"","total":1}}`:    "",
+	} {
+		w := newWorld(t, nil)
+		w.set("/sandboxes", ok(body))
+		r := w.poll()
+		if r.Whole(backend.KindSandbox) != (want == "") || r.Unseen != (want != "") || !strings.Contains(problems(r), want) {
+			t.Errorf("%s: whole %v\n%s", body, r.Whole(backend.KindSandbox), problems(r))
+		}
+	}
+}
+
 func TestARowThatCannotBeReadCostsThatRowAlone(t *testing.T) {
 	w := newWorld(t, nil)
 	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`), `{"metadata":{"name":".."}}`, `{"metadata":{"name":"x","name":"y"}}`))

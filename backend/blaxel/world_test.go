@@ -37,7 +37,7 @@ const notFound = `{"code":404,"error":"not found"}`
 
 // page is a list in pages; next is the cursor of the next one.
 func page(next string, rows ...string) reply {
-	return ok(fmt.Sprintf(`{"data":[%s],"meta":{"hasMore":%v,"nextCursor":%q,"total":99}}`, strings.Join(rows, ","), next != "", next))
+	return ok(fmt.Sprintf(`{"data":[%s],"meta":{"hasMore":%v,"nextCursor":%q,"total":%d}}`, strings.Join(rows, ","), next != "", next, len(rows)))
 }
 
 // one is a sandbox; more are further members of it, each with a comma before it.

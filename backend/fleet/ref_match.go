@@ -136,27 +136,49 @@ func (s *State) withoutPorts(r *backend.Ref, b *backend.Sandbox) (RefResult, bac
 
 // unlisted says whether the platform's lists prove that a sandbox is gone.
 func (s *State) unlisted(r *backend.Ref) RefMatch {
-	var lists []backend.Safe
+	lists, why := s.ListsOf(r)
+	if len(lists) == 0 {
+		return RefMatch{Result: RefUnknown, Why: why}
+	}
+	names := make([]backend.Safe, 0, len(lists))
+	for _, h := range lists {
+		name := backend.Clean(h.Key.Source, 80)
+		if !s.LastCompleteList(h.Key.Source, backend.KindSandbox).After(r.SavedAt.Or(r.FirstSeen)) {
+			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s was not read after the state was saved", name)}
+		}
+		names = append(names, name)
+	}
+	return RefMatch{Result: RefGone, Why: backend.Textf("not listed by %s", backend.Join(names, ", "))}
+}
+
+// ListsOf are the sources that together list every sandbox of a state's platform, so that one which none of them lists is gone; none:
+// why says what is missing.
+func (s *State) ListsOf(r *backend.Ref) (lists []*SourceHealth, why backend.Safe) {
 	for _, h := range s.Sources {
 		if h.Kind != r.Provider.String() || !h.Delivers(backend.InputContainers) && h.Status == StatusOK {
 			continue
 		}
-		name := backend.Clean(h.Key.Source, 80)
-		read := s.LastCompleteList(h.Key.Source, backend.KindSandbox)
-		switch {
-		case h.Status != StatusOK, read.IsZero():
-			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s has no complete list", name)}
-		case h.OtherIDs:
-			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s lists containers under other ids: only operator routes of its bridge tell which sandboxes there are", name)}
-		case !read.After(r.SavedAt.Or(r.FirstSeen)):
-			return RefMatch{Result: RefUnknown, Why: backend.Textf("%s was not read after the state was saved", name)}
+		if why := s.NotWhole(h); !why.IsEmpty() {
+			return nil, why
 		}
-		lists = append(lists, name)
+		lists = append(lists, h)
 	}
 	if len(lists) == 0 {
-		return RefMatch{Result: RefUnknown, Why: backend.Textf("no source lists sandboxes of %s", orUnnamed(r.Provider))}
+		return nil, backend.Textf("no source lists sandboxes of %s", orUnnamed(r.Provider))
 	}
-	return RefMatch{Result: RefGone, Why: backend.Textf("not listed by %s", backend.Join(lists, ", "))}
+	return lists, backend.Safe{}
+}
+
+// NotWhole is why the list of a source does not prove which sandboxes there are; empty: it does.
+func (s *State) NotWhole(h *SourceHealth) backend.Safe {
+	whole := s.LastCompleteList(h.Key.Source, backend.KindSandbox)
+	switch name := backend.Clean(h.Key.Source, 80); {
+	case h.Status != StatusOK && h.Status != StatusDegraded, whole.IsZero(), h.Unseen && whole.Before(h.LastOK.Add(-h.Interval)):
+		return backend.Textf("%s has no complete list", name)
+	case h.OtherIDs:
+		return backend.Textf("%s lists containers under other ids: only operator routes of its bridge tell which sandboxes there are", name)
+	}
+	return backend.Safe{}
 }
 
 func orUnnamed(s backend.Safe) backend.Safe {
