@@ -229,6 +229,9 @@ func (r *Run) recheck(ctx context.Context, t Target) backend.Safe {
 
 // difference names the first fact of an identity that is another one now.
 func difference(was, is []Fact) backend.Safe {
+	if why := another(was, is); !why.IsEmpty() {
+		return why
+	}
 	for i, f := range was {
 		if i >= len(is) || is[i].Name != f.Name {
 			return backend.Textf("%s is gone", backend.Clean(f.Name, 60))

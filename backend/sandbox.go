@@ -105,6 +105,9 @@ type CloudFacts struct {
 	Unlisted     bool    `json:"unlisted,omitempty"`
 	// FreshAt is when it was seen to start again on an empty disk, zero: it was not.
 	FreshAt time.Time `json:"fresh_at,omitzero"`
+	// Born is the platform's own time of the start of its container, or, where its name can be given again, of its making: by it one is told
+	// from the next, as it does not move with the estimate of the platform's clock. Zero: not told.
+	Born time.Time `json:"-"`
 	// FreshAfter is when the container before that was last seen to run, zero: it was not.
 	FreshAfter time.Time `json:"fresh_after,omitzero"`
 	// Power is the platform's word for whether it runs or sleeps, where that is another word than its status; empty: not told.

@@ -55,13 +55,16 @@ func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (ac
 		return actions.Done{}, fmt.Errorf("nothing was done, its own record cannot be read: %w", err)
 	}
 	status, _ := doc.Root().Get("status").Text()
-	if is := c.clean(status, 60); is.String() != fact(t, factStatus) {
-		return actions.Done{}, &actions.ChangedError{What: backend.Textf("it is reported %s now", is)}
-	}
 	c.read, c.age = r.took, starting
 	made, _ := doc.Root().Get("metadata").Get("createdAt").Text()
 	if at, err := time.Parse(time.RFC3339, made); err == nil {
 		c.age = e.factory.now().Sub(at)
+		if was := fact(t, actions.FactCreated); was != "" && was != actions.Born(at) {
+			return actions.Done{}, &actions.ChangedError{What: backend.Textf("it is another one of the same name, created at %s", c.clean(actions.Born(at), 40))}
+		}
+	}
+	if is := c.clean(status, 60); is.String() != fact(t, factStatus) {
+		return actions.Done{}, &actions.ChangedError{What: backend.Textf("it is reported %s now", is)}
 	}
 	return e.do(c, ctx, t)
 }

@@ -1,6 +1,9 @@
 package blaxel
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +40,24 @@ func TestAClockThatIsOffIsMeasured(t *testing.T) {
 					t.Errorf("%s: it is told to begin in %s", off, -ago)
 				}
 			}
+		}
+	}
+}
+
+// TestASandboxThatWasMadeAgainIsAnotherOne: a plan is not carried out on what has its name since, whichever verb it is of.
+func TestASandboxThatWasMadeAgainIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	for _, v := range []actions.Verb{actions.Probe, actions.Destroy} {
+		w := newWorld(t)
+		w.sandbox.Born = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+		c := w.look(v, actions.Params{})
+		w.sandbox.Born = w.sandbox.Born.Add(time.Minute)
+		if fmt.Sprint(c.Identity) == fmt.Sprint(w.look(v, actions.Params{}).Identity) {
+			t.Errorf("%s: the plan does not tell it from one that is made again", v)
+		}
+		_, err := w.carryOut(v, c)
+		if !errors.As(err, new(*actions.ChangedError)) || !strings.Contains(err.Error(), "it is another one of the same name, created at ") || w.asks("DELETE ") > 0 || w.asks("/sbx/") > 0 {
+			t.Errorf("%s: %v", v, err)
 		}
 	}
 }

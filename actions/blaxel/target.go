@@ -13,7 +13,6 @@ import (
 // The facts of a target.
 const (
 	factStatus  = "status"
-	factMade    = "re-created at"
 	factAddress = "address"
 	factOrigin  = "address from"
 	factRoot    = "root"
@@ -55,10 +54,7 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 
 func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q actions.Question) {
 	c.Label = b.Name
-	c.Identity = []actions.Fact{{Name: factStatus, Value: b.StatusAlone()}}
-	if !b.FreshAt.IsZero() {
-		c.Identity = append(c.Identity, actions.Fact{Name: factMade, Value: b.FreshAt.UTC().Format(time.RFC3339)})
-	}
+	c.Identity = []actions.Fact{{Name: factStatus, Value: b.StatusAlone()}, {Name: actions.FactCreated, Value: actions.Born(b.Born)}}
 	if !b.Session.IsZero() {
 		c.Owner = backend.Textf("session %s", b.Session.Safe())
 	} else if session, _ := q.State.AgentSession(b); !session.IsZero() {

@@ -83,19 +83,26 @@ func (c *client) fits(ctx context.Context, v actions.Verb) (bridge.Features, err
 	return f, nil
 }
 
-// stillRuns asks what tells, without starting anything, whether the sandbox runs: the operator routes, else the counts.
+// stillRuns asks what tells, without starting anything, whether the sandbox runs, in the container of the plan: the operator routes, else the counts.
 func (c *client) stillRuns(ctx context.Context, t actions.Target, id string) error {
-	if fact(t, factRuns) != runsYes {
-		return nil // the plan says that a container may be started
-	}
+	mayStart := fact(t, factRuns) != runsYes // the plan says so
 	if c.factory.ops.Prefix != "" {
 		b, err := c.box(ctx, id)
-		if err != nil {
+		was := fact(t, actions.FactContainer)
+		switch {
+		case err == nil && was != "" && b.Instance != "" && b.Instance != was && b.Container != was:
+			return &actions.ChangedError{What: backend.Text("its container is another one")}
+		case mayStart:
+			return nil
+		case err != nil:
 			return fmt.Errorf("nothing was done, the operator routes do not tell whether it runs: %w", err)
 		}
 		if runs, known := b.Runs(); known && !runs {
 			return &actions.ChangedError{What: backend.Textf("its object is %s now", c.clean(b.State, 60))}
 		}
+		return nil
+	}
+	if mayStart {
 		return nil
 	}
 	p, err := c.pool(ctx)

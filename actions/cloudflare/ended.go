@@ -18,7 +18,7 @@ type ended struct{}
 
 // Verify judges one target.
 func (ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
-	was := fact(t, factContainer)
+	was := fact(t, actions.FactContainer)
 	if was == "" {
 		return unlisted(t, issued, s)
 	}

@@ -1,6 +1,9 @@
 package cloudflare
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -52,6 +55,38 @@ func TestDestroyIsNotProvedByItsAnswer(t *testing.T) {
 	}
 }
 
+// TestAPlanIsOfOneContainer: its target is told from the next container of its id, and nothing is sent to what the operator routes give
+// another one just before.
+func TestAPlanIsOfOneContainer(t *testing.T) {
+	t.Parallel()
+	started := time.Date(2026, 1, 1, 11, 0, 0, 0, time.UTC)
+	of := func(container string, at time.Time) string {
+		b := &backend.Sandbox{Class: backend.SandboxRunning, Reported: backend.Text("running")}
+		b.Container, b.Born = backend.MustID(container), at
+		return fmt.Sprint(looked(t, actions.Destroy, b, &fleet.SourceHealth{}).Identity)
+	}
+	if of("c0", started) != of("c0", started) || of("c0", started) == of("c5", started) || of("c0", started) == of("c0", started.Add(time.Second)) {
+		t.Error("the container of a target does not tell it from another one")
+	}
+	for _, v := range []actions.Verb{actions.Probe, actions.Repair, actions.Stop, actions.Destroy} {
+		for _, runs := range []string{runsYes, runsUnknown} {
+			w := newWorld(t, demo.BridgeOptions{Ops: "/ops"})
+			w.change(func(*demo.Box) {})
+			w.answer = func(out http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/ops/sandboxes/"+boxID {
+					return false
+				}
+				_, _ = io.WriteString(out, `{"id":"`+boxID+`","instance":"c5","state":"healthy"}`)
+				return true
+			}
+			_, _, err := w.do(v, actions.FactContainer, "c0", factRuns, runs)
+			if !errors.As(err, new(*actions.ChangedError)) || !strings.Contains(err.Error(), "its container is another one") || w.asks("/v1/sandbox") > 0 || w.asks("/stop") > 0 {
+				t.Errorf("%s, runs %s: %v, %d requests", v, runs, err, w.asks("/v1/sandbox"))
+			}
+		}
+	}
+}
+
 // TestAnEndIsProvedByAllThatListTheContainer: by readings after the request, in which neither the account nor the operator routes say that
 // the container of the plan runs, under whatever key they have it.
 func TestAnEndIsProvedByAllThatListTheContainer(t *testing.T) {
@@ -92,7 +127,7 @@ func TestAnEndIsProvedByAllThatListTheContainer(t *testing.T) {
 		}
 		now := backend.Instant{Wall: issued.Add(2 * time.Minute)}
 		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "cf", Config: &backend.SourceConfig{Kind: "cloudflare", Interval: 10 * time.Minute}}, {Source: "cf", Reading: &r, Ended: now}}, now)
-		v := ended{}.Verify(actions.Target{Key: key(), Identity: []actions.Fact{{Name: factContainer, Value: "c0"}}}, issued, st)
+		v := ended{}.Verify(actions.Target{Key: key(), Identity: []actions.Fact{{Name: actions.FactContainer, Value: "c0"}}}, issued, st)
 		if v.Result != c.want || !strings.Contains(v.Why.String(), c.why) {
 			t.Errorf("%s: %s, %s", name, v.Result, v.Why)
 		}

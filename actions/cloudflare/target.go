@@ -18,8 +18,6 @@ const (
 	factRuns    = "runs"
 	factFailure = "failure" // of repair: what the newest probe found
 	factLink    = "found"   // of repair: what it says, the target of a link included
-	// factContainer is the id of the container that the plan is made for; empty: nothing tells it.
-	factContainer = "container"
 )
 
 // The values of factRuns.
@@ -78,7 +76,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 		}
 	}
 	c.Identity = []actions.Fact{{Name: factBridge, Value: b.BridgeID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRuns, Value: runs},
-		{Name: factContainer, Value: b.Container.Raw()}}
+		{Name: actions.FactContainer, Value: b.Container.Raw()}, {Name: actions.FactStarted, Value: actions.Born(b.Born)}}
 	if c.Why.IsEmpty() {
 		c.Why = l.unfit(b, state)
 	}

@@ -67,6 +67,7 @@ func (p *poll) sorted() []*box {
 // sandbox makes the entity of a sandbox. It is a new one: what was delivered is never changed.
 func (p *poll) sandbox(b *box) *backend.Sandbox {
 	out := b.entity
+	out.Born = b.created
 	out.Key, out.ReadAt, out.KnownSince, out.FreshAt = p.s.key(b.id), b.readAt, b.since, b.fresh
 	if b.status == "DEPLOYED" && b.state == "" && b.ownRow.status == "DEPLOYED" && b.ownRow.state != "" && p.now.Sub(b.own.read) < stateLives {
 		out.Power, out.Class, out.Reported = b.ownRow.entity.Power, b.ownRow.entity.Class, b.ownRow.entity.Reported

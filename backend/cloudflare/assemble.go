@@ -138,6 +138,7 @@ func (p *poll) sandbox(b *box, key backend.Key) *backend.Sandbox {
 	out.Labels = p.otherWord(&out)
 	out.Application = b.app.name
 	out.Image = cmp.Or(out.Image, b.app.image)
+	out.Born = b.started
 	out.FreshAt, out.FreshAfter = b.fresh, b.before
 	out.Usage = p.s.analytics.of(p.s, b)
 	if ns, known := p.s.namespaces.by[b.app.namespace]; known {

@@ -1,0 +1,48 @@
+package actions
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+// The facts of an identity that tell a target from another one with its id: the platform's id of its container, the platform's own time of
+// its start, and that of the making of a sandbox whose name can be given again.
+const (
+	FactContainer = "container"
+	FactStarted   = "started"
+	FactCreated   = "created"
+)
+
+// Born is the value of FactStarted and FactCreated; empty: the time is not known.
+func Born(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
+}
+
+// another says that what has the target's id now is another one than the plan saw; empty: these facts do not tell.
+func another(was, is []Fact) backend.Safe {
+	of := func(list []Fact, name string) string {
+		if i := slices.IndexFunc(list, func(f Fact) bool { return f.Name == name }); i >= 0 {
+			return list[i].Value
+		}
+		return ""
+	}
+	started := backend.Safe{}
+	if at := of(is, FactStarted); at != "" {
+		started = backend.Textf(", started at %s", backend.Clean(at, 40))
+	}
+	switch before, now := of(was, FactContainer), of(is, FactContainer); {
+	case before == "" && now != "":
+		return backend.Textf("it has a container now%s", started)
+	case now != "" && before != now, now != "" && !started.IsEmpty() && of(was, FactStarted) != of(is, FactStarted):
+		return backend.Textf("its container is another one%s", started)
+	}
+	if made := of(is, FactCreated); made != "" && made != of(was, FactCreated) {
+		return backend.Textf("it is another one of the same name, created at %s", backend.Clean(made, 40))
+	}
+	return backend.Safe{}
+}
