@@ -69,7 +69,7 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	kind, _ := n.Get("type").Text()
 	of, known := agentBackends[kind]
 	x := &backend.AgentState{Version: d.runState, Root: text("/manifest/root"), Snapshot: text("/snapshot/type"), Image: text("/image"), Region: text("/region"), TTL: text("/ttl"),
-		SnapshotID: d.id(n, []string{"/snapshot/id"}), Memory: backend.NotApplicable[int](), PauseOnExit: backend.NotApplicable[bool](),
+		SnapshotID: d.maskedID(n, "/snapshot/id"), Memory: backend.NotApplicable[int](), PauseOnExit: backend.NotApplicable[bool](),
 		PortsPublic: backend.NotApplicable[bool](), PortTTL: backend.NotApplicable[float64]()}
 	if v := n.Get("manifest").Get("root"); v.Exists() && !v.IsNull() {
 		if _, ok := v.Text(); !ok {

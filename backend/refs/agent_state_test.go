@@ -198,3 +198,18 @@ func TestARunStateTellsItsVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestASnapshotIDThatIsAnAddressIsMasked: a remote snapshot may be named by an address with a user and a key, of which nothing is kept.
+func TestASnapshotIDThatIsAnAddressIsMasked(t *testing.T) {
+	for id, want := range map[string]string{
+		"https://u:S3cr3tsnap@snap.example/x?sig=S3cr3tsig": "https://‹masked›@snap.example/x?sig=‹masked›",
+		"5f0e4a9c-1111-4222-8333-444455556666":              "5f0e4a9c-1111-4222-8333-444455556666",
+	} {
+		f := agentSource(t)
+		f.put(t, "x.json", `{`+agentSession+`,"type":"blaxel","sandbox_name":"b1","snapshot":{"type":"remote","id":"`+id+`"}}`)
+		r := f.poll(t)
+		if len(r.Refs) != 1 || r.Refs[0].Agent.SnapshotID.Raw() != want {
+			t.Errorf("%s: %+v", id, r.Refs)
+		}
+	}
+}

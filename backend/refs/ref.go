@@ -172,6 +172,15 @@ func (d *decoder) id(n wire.Node, pointers []string) backend.ID {
 	return id
 }
 
+// maskedID reads an id that no request is made with. One that is an address may hold secrets, which are never kept.
+func (d *decoder) maskedID(n wire.Node, pointer string) backend.ID {
+	id := d.id(n, []string{pointer})
+	if masked := d.s.deps.Cleaner.Mask(backend.MaskURL(id.Raw())); masked != id.Raw() {
+		id, _ = backend.NewID(masked)
+	}
+	return id
+}
+
 // version reads a whole number, or a string that is one. Refs from before the fourth round of the framework have none.
 func (d *decoder) version(n wire.Node) backend.Value[int] {
 	v, ok := first(n, d.s.opts.Pointers.SchemaVersion)
