@@ -200,14 +200,17 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 		switch {
 		case stands && note == before: // it was proved of the same sandbox, and nothing disproves it
 			found[x.Key] = v
-		case proved(env, x, s, listed, known.Finding(x.Key) == ""), note.again(env, x, s, listed), saysEnded(env, x, s, ended):
+		case proved(env, x, s, listed, !stands), note.again(env, x, s, listed), saysEnded(env, x, s, ended):
 			found[x.Key] = v
-		case !stands && ended != nil:
+		case !stands && (ended != nil || !env.Ours(listed.LastOK).Before(env.Time(&x.Meta, x.SavedAt).Add(listed.Interval))):
 			v.Suspected, v.Why = true, backend.Text("its session may have ended meanwhile: fires where the next reading shows it running still")
+			if ended == nil {
+				v.Why = backend.Text("its sandbox may be new, or its session over: fires where the next readings still show it so")
+			}
 			found[x.Key] = v
 		case known.Finding(x.Key) != "":
 			delete(found, x.Key) // it stays as it is
-		default:
+		default: // the list is older than the reference
 			found[x.Key] = alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(note)}
 		}
 	}

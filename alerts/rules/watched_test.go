@@ -67,14 +67,14 @@ func TestRefMismatchDoesNotTrustAListFromBeforeTheSessionWentOn(t *testing.T) {
 		x.Running, x.History = backend.Known(true), []backend.StatusChange{{Status: backend.Text("running"), At: s.wall.Add(6 * time.Second)}}
 	})
 	s.look()
-	s.after(5 * time.Second).quiet(refRule) // the list may be older than its new sandbox
+	s.after(5*time.Second).want(refRule, alerts.StatePending) // the list may be older than its new sandbox
 	s.after(5*time.Second).want(refRule, alerts.StateFiring)
 }
 
 func TestRefMismatchWaitsForAReadingOfTheSessionAfterTheList(t *testing.T) {
 	s := danglingStory(t)
 	delete(s.listed, backend.KindSession) // the registry's polls are lost
-	s.every(5*time.Second, 10*time.Second, nil).quiet(refRule)
+	s.every(5*time.Second, 10*time.Second, nil).want(refRule, alerts.StatePending)
 	s.listed[backend.KindSession] = "helix"
 	s.after(5*time.Second).want(refRule, alerts.StateFiring)
 	delete(s.listed, backend.KindSession)
