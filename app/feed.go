@@ -55,6 +55,9 @@ func (f *ActionFeed) Attend(keys []backend.Key) { f.service.SetVisible(attending
 
 // Observe shows what an effect observed of a sandbox.
 func (f *ActionFeed) Observe(k backend.Key, vs []backend.Verdict) {
+	if b := f.fleet.State().Sandbox(k); b != nil {
+		vs = b.Dated(vs)
+	}
 	f.mu.Lock()
 	if f.proofs == nil {
 		f.proofs = map[backend.Key]time.Time{}

@@ -37,7 +37,7 @@ func (b *Sandbox) EndedHere(at time.Time) (how Safe, begun time.Time, is bool) {
 	return o.DestroyedHow(), begun, is
 }
 
-// clockSlack is how much earlier than its beginning a platform may date what Sandglass did.
+// clockSlack is how much earlier than its beginning a platform may date what Sandglass did, or later a start: no answer tells its clock finer.
 const clockSlack = 5 * time.Second
 
 // EmptySince is since when its disk is a new one: its container was seen to start again, or was started after Sandglass ended the one before;
@@ -99,7 +99,7 @@ func (b *Sandbox) DestroyedHere() time.Time {
 func (b *Sandbox) NotRepaired() time.Time {
 	o, _ := b.Proved()
 	v, _ := o.Of(PlaneExec)
-	if v.Outcome != OutcomeFailed || !v.Unrepaired.After(v.LastOK) || v.Unrepaired.Before(b.StartedAt.Or(time.Time{})) {
+	if v.Outcome != OutcomeFailed || !v.Unrepaired.After(v.LastOK) || b.StartedSince(v.Unrepaired) {
 		return time.Time{}
 	}
 	return v.Unrepaired
@@ -172,6 +172,9 @@ func MergeVerdicts(lists ...[]Verdict) []Verdict {
 					repaired = best.Repaired
 				}
 				unrepaired := later(v.Unrepaired, best.Unrepaired)
+				if order == 0 {
+					best.Start = later(v.Start, best.Start)
+				}
 				past := v.Past && order >= 0 || best.Past && order <= 0
 				if order > 0 {
 					best = v

@@ -290,11 +290,40 @@ func (b *Sandbox) WithObserved(vs []Verdict) *Sandbox {
 	vs = slices.Clone(vs)
 	for i := range vs {
 		v := &vs[i]
-		v.Past = v.At.Before(b.StartedAt.Or(time.Time{})) || v.At.Before(b.CreatedAt.Or(time.Time{})) || v.At.Before(b.FinishedAt.Or(time.Time{}))
+		v.Past = b.startedSince(v.At, vs) || v.At.Before(b.CreatedAt.Or(time.Time{})) || v.At.Before(b.FinishedAt.Or(time.Time{}))
 	}
 	c := *b
 	c.Observed = Known(Observation{Verdicts: vs, Unwell: b.Health.Or(Safe{}).String() == "unhealthy"})
 	return &c
+}
+
+// StartedSince reports whether its newest start is of after something was observed in it, at our time. Behind a Worker a start of up to
+// clockSlack later is not: whoever dates it has another clock, of which no answer tells less. One that was read before the observation was
+// made is none at whatever time it is dated.
+func (b *Sandbox) StartedSince(at time.Time) bool {
+	o, _ := b.Observed.Get()
+	return b.startedSince(at, o.Verdicts)
+}
+
+func (b *Sandbox) startedSince(at time.Time, vs []Verdict) bool {
+	started, slack := b.StartedAt.Or(time.Time{}), time.Duration(0)
+	if b.OfWorker() {
+		slack = clockSlack
+	}
+	return at.Before(started.Add(-slack)) && !slices.ContainsFunc(vs, func(v Verdict) bool { return v.At.Equal(at) && v.Start.Equal(started) })
+}
+
+// Dated are verdicts that were just found in it, with the start of its container where it is dated later than they are although it was
+// read before.
+func (b *Sandbox) Dated(vs []Verdict) []Verdict {
+	vs = slices.Clone(vs)
+	started := b.StartedAt.Or(time.Time{})
+	for i := range vs {
+		if at := vs[i].At; started.After(at) && !b.ReadAt.After(at) {
+			vs[i].Start = started
+		}
+	}
+	return vs
 }
 
 // Turn is what made everything before it a former life: the newest start of a sandbox, or the end of its run.

@@ -114,6 +114,9 @@ type Verdict struct {
 	DestroyedHow Safe      `json:"destroyed_how,omitzero"`
 	// Inside is what a probe read in the sandbox, of the control plane only. It is never changed.
 	Inside *Inside `json:"inside,omitempty"`
+	// Start is the start of the container in which it was found, where the platform dates that later than At; zero: it does not.
+	// Sandbox.Dated fills it.
+	Start time.Time `json:"start,omitzero"`
 	// Past says that the sandbox was started or made again since: it was found in its former life. The fold fills it.
 	Past bool `json:"past,omitempty"`
 }

@@ -188,7 +188,6 @@ func reportedLive(b *backend.Sandbox) bool {
 func (n *contradictionNote) observe(b *backend.Sandbox) { n.take(b, observations(b)) }
 
 func (n *contradictionNote) take(b *backend.Sandbox, all []backend.Verdict) {
-	started := b.StartedAt.Or(time.Time{})
 	if gone := goneAt(b); !gone.IsZero() {
 		n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return f.At.Before(gone) })
 	}
@@ -213,9 +212,9 @@ func (n *contradictionNote) take(b *backend.Sandbox, all []backend.Verdict) {
 	if early, late, fails := b.Failing(); fails && b.WorkDirGone() && late.Before(n.Began) { // its checks tell of the time before
 		n.Began, n.Worked = late, early
 	}
-	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return !f.Ran && f.At.Before(started) && slices.Contains(mended, f.Kind) })
+	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return !f.Ran && b.StartedSince(f.At) && slices.Contains(mended, f.Kind) })
 	for i := range n.Failed {
-		n.Failed[i].Former = n.Failed[i].At.Before(started)
+		n.Failed[i].Former = b.StartedSince(n.Failed[i].At)
 	}
 }
 
