@@ -357,3 +357,32 @@ func TestReapedLate(t *testing.T) {
 		t.Errorf("after: %v", firing)
 	}
 }
+
+// TestAFailedSandboxOfWhichNoCauseIsTold: it is told while a session runs on it, many at once as one alert.
+func TestAFailedSandboxOfWhichNoCauseIsTold(t *testing.T) {
+	s := beginCloud(t, startRule)
+	s.health("cloud", func(h *fleet.SourceHealth) { h.Inputs = append(h.Inputs, backend.InputPlatform) })
+	fail := func(b *backend.Sandbox) {
+		b.Class, b.Reported, b.StartError, b.ExitCode, b.LifecycleAt = backend.SandboxDead, backend.Text("FAILED"), backend.Safe{}, backend.NotApplicable[int](), s.wall
+	}
+	s.cloudBox(cloudBox, fail)
+	s.cloudBox("sb_second", func(b *backend.Sandbox) {
+		fail(b)
+		b.Session = backend.MustID("sess_second")
+	})
+	s.hub("sess_second", "sb_second", func(x *backend.Session) { x.Running = backend.Known(true) })
+	a := s.look().want(startRule, alerts.StateFiring)
+	if a.Cause.String() != "FAILED under a running session; the platform tells no cause" || a.SubjectCount != 2 {
+		t.Errorf("%d: %s", a.SubjectCount, a.Cause)
+	}
+	wantEvidence(t, a, "FAILED, and session "+cloudSession+" runs; the platform tells no cause")
+	for id, box := range map[string]string{cloudSession: cloudBox, "sess_second": "sb_second"} {
+		s.hub(id, box, func(x *backend.Session) { x.Running = backend.Known(false) })
+	}
+	s.after(30 * time.Second)
+	for _, a := range s.alerts(startRule) {
+		if a.State != alerts.StateResolved {
+			t.Errorf("no session runs on it, and it is %s", a.State)
+		}
+	}
+}

@@ -208,6 +208,9 @@ func neverRan(b *backend.Sandbox) bool {
 func (s *subjectView) cannotStart() Check {
 	return s.container(question{"start", "Could the engine start it?", "an inspection of the container"},
 		func(b *backend.Sandbox) (backend.Safe, bool) {
+			if a := s.firingWhere(b.Key, func(a *alerts.Alert) bool { return a.Rule == "sandbox-start-failed" }); a != nil && b.StartError.IsEmpty() {
+				return backend.Textf("is %s", detailOf(a, b)), true
+			}
 			return backend.Textf("cannot start: %s", b.StartReason()), !b.StartError.IsEmpty()
 		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
 			return instead(b.RestartCount.IsKnown(), "was started without an error")

@@ -47,7 +47,11 @@ func (s *subjectView) adviseFailedSandbox(d *Diagnosis, led string) {
 		return
 	}
 	d.Conclusion = backend.Clean(strings.Replace(d.Conclusion.String(), "The engine reports an error at the start", "Its platform reports that it failed", 1), 600)
-	d.Do = []backend.Safe{backend.Text("Read the error: a failure of the platform is nothing to correct in the sandbox. See the platform's status page."),
+	read := backend.Text("Read the error: a failure of the platform is nothing to correct in the sandbox. See the platform's status page.")
+	if !slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !b.StartError.IsEmpty() }) {
+		read = backend.Text("See the platform's status page: it tells no error of the sandbox.")
+	}
+	d.Do = []backend.Safe{read,
 		backend.Text("Let the session open it again: the platform replaces a failed sandbox by a new one of the same name.")}
 	d.Dont = []backend.Safe{backend.Text("Don't count on its files: the new one has none of them, except in mounts.")}
 }

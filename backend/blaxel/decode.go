@@ -235,7 +235,7 @@ func classOf(status, state string) backend.SandboxClass {
 	return backend.SandboxUnknown
 }
 
-// failures takes why it is not there: the last fatal error, else the last one.
+// failures takes why it is not there: the last fatal error, else the last one that does not say that it is not fatal.
 func (d *decoder) failures(b *backend.Sandbox, n wire.Node) {
 	if b.Class != backend.SandboxDead {
 		return
@@ -250,10 +250,12 @@ func (d *decoder) failures(b *backend.Sandbox, n wire.Node) {
 		if text == "" {
 			continue
 		}
-		if is, _ := e.Get("fatal").Bool(); is {
+		switch is, told := e.Get("fatal").Bool(); {
+		case is:
 			fatal, at = text, e.Get("time")
+		case !told:
+			last = text
 		}
-		last = text
 	}
 	b.StartError = d.clean.Clean(cmp.Or(fatal, last), 300)
 	if when := d.moment(at); when.IsKnown() {

@@ -105,6 +105,21 @@ func TestTheTwoWordsOfASandbox(t *testing.T) {
 	}
 }
 
+// TestANoteThatIsNotFatalIsNoCause of a failure.
+func TestANoteThatIsNotFatalIsNoCause(t *testing.T) {
+	for errors, want := range map[string]string{
+		`[{"code":"BOOT","fatal":false,"message":"slow"}]`:                                          "",
+		`[{"code":"BOOT","message":"slow"}]`:                                                        "slow (BOOT)",
+		`[{"code":"K","fatal":true,"message":"panic"},{"code":"B","fatal":false,"message":"slow"}]`: "panic (K)",
+	} {
+		w := newWorld(t, nil)
+		w.set("/sandboxes", page("", one("a", "FAILED", day, `,"errors":`+errors)))
+		if got := sandboxOf(t, w.poll(), "a").StartError.String(); got != want {
+			t.Errorf("%s: %q, want %q", errors, got, want)
+		}
+	}
+}
+
 // TestAStateThatTheListLeavesOut holds that the own record tells it, for a minute.
 func TestAStateThatTheListLeavesOut(t *testing.T) {
 	w := newWorld(t, nil)
