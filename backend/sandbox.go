@@ -103,6 +103,8 @@ type CloudFacts struct {
 	NamedBy      NamedBy `json:"named_by,omitempty"`
 	Unattributed bool    `json:"unattributed,omitempty"`
 	Unlisted     bool    `json:"unlisted,omitempty"`
+	// Doubt says what speaks against its operator routes, which alone say that it runs; empty: nothing does, or they do not say that.
+	Doubt Safe `json:"doubt,omitzero"`
 	// FreshAt is when it was seen to start again on an empty disk, zero: it was not.
 	FreshAt time.Time `json:"fresh_at,omitzero"`
 	// Born is the platform's own time of the start of its container, or, where its name can be given again, of its making: by it one is told

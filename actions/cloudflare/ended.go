@@ -60,6 +60,8 @@ func endedIn(b *backend.Sandbox, issued time.Time, s *fleet.State) actions.Verdi
 	switch {
 	case !read.After(issued):
 		return waits(backend.Text("it was not read since"))
+	case !b.Doubt.IsEmpty():
+		why = backend.Textf("the operator routes say %s", b.Reported)
 	case b.Class == backend.SandboxUnknown:
 		return waits(backend.Text("whether it runs is not shown by a reading"))
 	case b.Class.Ended():

@@ -69,6 +69,9 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 	if b.Class == backend.SandboxRunning && b.NamedBy != backend.NamedByRef {
 		runs = runsYes
 	}
+	if !b.Doubt.IsEmpty() {
+		c.Notes = append(c.Notes, backend.Textf("the operator routes say %s, read %s ago; %s", b.Reported, backend.Age(state.Wall.Sub(b.ReadAt)), b.Doubt))
+	}
 	for _, x := range b.Labels {
 		if x.Name == backend.Text(bridge.RoutesSay) {
 			runs = runsUnknown

@@ -92,3 +92,17 @@ func TestAPlanForThePreviewTellsItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestAPlanSaysThatTheRoutesAloneCallItHealthy, when that was read, and that a request may start a container.
+func TestAPlanSaysThatTheRoutesAloneCallItHealthy(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []actions.Verb{actions.Probe, actions.Destroy} {
+		b := &backend.Sandbox{Class: backend.SandboxUnknown, Reported: backend.Text("healthy")}
+		b.Doubt = backend.Text("the account lists no such instance")
+		c := looked(t, verb, b, &fleet.SourceHealth{})
+		notes := backend.Join(c.Notes, " | ").String()
+		if !c.Why.IsEmpty() || fact(actions.Target{Identity: c.Identity}, factRuns) != runsUnknown || !strings.Contains(notes, "the operator routes say healthy, read 0s ago; the account lists no such instance") || !strings.Contains(notes, "starts a new, empty container, which is billed") {
+			t.Errorf("%s: %s %v %s", verb, c.Why, c.Identity, notes)
+		}
+	}
+}

@@ -433,6 +433,9 @@ func reported(b *backend.Sandbox) backend.Safe {
 	if word.IsEmpty() {
 		word = backend.Clean(string(b.Class), 40)
 	}
+	if !b.Doubt.IsEmpty() {
+		return backend.Textf("%s by its operator routes alone", word)
+	}
 	if b.Health.Or(backend.Safe{}).String() == "healthy" {
 		return backend.Textf("%s and healthy", word)
 	}

@@ -403,7 +403,10 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		name = backend.Textf("%s (%s)", name, b.Key.Safe())
 	}
 	out := []alerts.Evidence{{Text: backend.Textf("reported: %s lists %s as %s", backend.Clean(src, 80), name, reported(b)), Source: src, At: read}}
-	if unlisted(b) {
+	switch {
+	case !b.Doubt.IsEmpty():
+		out[0].Text = backend.Textf("reported: the operator routes of %s say of %s that it is %s; %s: whether it runs is not known", backend.Clean(src, 80), name, b.Reported, b.Doubt)
+	case unlisted(b):
 		out[0].Text = backend.Textf("reported: nothing. The bridge of %s lists no sandboxes, and %s is named by its id alone", backend.Clean(src, 80), name)
 	}
 	need := needOf(env, b)

@@ -56,7 +56,7 @@ func (p *poll) assemble() {
 			whole = false
 		}
 	}
-	p.known(taken)
+	p.known(taken, whole && !p.unread)
 	p.forgetNamed()
 	p.r.OtherIDs = s.bridge == nil || s.bridge.wholeAt.IsZero()
 	p.r.Scopes = []backend.Scope{{Kind: backend.KindSandbox, Complete: whole && !p.unread}}

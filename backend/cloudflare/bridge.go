@@ -210,8 +210,8 @@ func (p *poll) named() (n int) {
 	return n
 }
 
-// known lists the sandboxes that are known by their sandbox id alone.
-func (p *poll) known(taken map[backend.ID]bool) {
+// known lists the sandboxes that are known by their sandbox id alone. whole says that the account's list was read to its end.
+func (p *poll) known(taken map[backend.ID]bool, whole bool) {
 	ids := slices.Clone(p.s.opt.Sandboxes)
 	if w := p.s.bridge; w != nil {
 		ids = slices.AppendSeq(ids, maps.Keys(w.boxes))
@@ -223,12 +223,12 @@ func (p *poll) known(taken map[backend.ID]bool) {
 		if err != nil || taken[id] {
 			continue
 		}
-		p.r.Sandboxes = append(p.r.Sandboxes, p.alone(id, raw))
+		p.r.Sandboxes = append(p.r.Sandboxes, p.alone(id, raw, whole))
 	}
 }
 
 // alone is a sandbox of which no instance is known. Without operator routes nothing tells whether a container runs for it.
-func (p *poll) alone(id backend.ID, raw string) *backend.Sandbox {
+func (p *poll) alone(id backend.ID, raw string, whole bool) *backend.Sandbox {
 	b := &backend.Sandbox{Name: id.Safe(), Provider: backend.Text("cloudflare"), IsSandbox: true, Class: backend.SandboxUnknown}
 	b.Key = backend.Key{Kind: backend.KindSandbox, Source: p.s.deps.ID, ID: id}
 	b.BridgeID, b.ReadAt = id, p.now
@@ -260,10 +260,28 @@ func (p *poll) alone(id backend.ID, raw string) *backend.Sandbox {
 	if b.Class = objectClass(&x); b.Class.Ended() && !x.Changed.IsZero() {
 		b.FinishedAt = backend.Known(x.Changed)
 	}
+	if b.Doubt = p.doubt(&x, whole); !b.Doubt.IsEmpty() {
+		b.Class = backend.SandboxUnknown
+	}
 	if code, known := x.Exit.Get(); known && b.Class.Ended() {
 		b.ExitCode = backend.Known(code)
 	}
 	return b
+}
+
+// doubt says what speaks against operator routes that say that a sandbox runs: their word may be older than the death of its container.
+func (p *poll) doubt(x *bridge.Box, whole bool) backend.Safe {
+	runs, _ := x.Runs()
+	for _, b := range p.s.boxes {
+		runs = runs && b.id.Raw() != x.Instance && (b.name == "" || b.name != x.Container)
+	}
+	switch {
+	case !runs:
+		return backend.Safe{}
+	case whole:
+		return backend.Text("the account lists no such instance")
+	}
+	return backend.Text("the account's list was not read to its end")
 }
 
 // objectClass is the meaning of the word of a sandbox's object. Its word may be older than the death of the container.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sandglass/backend"
 )
 
 // TestRoutesThatContradictThemselves: an instance that two sandboxes name is told and belongs to neither; a row that names the instance
@@ -41,6 +43,34 @@ func TestRoutesThatContradictThemselves(t *testing.T) {
 		w.set("/ops/sandboxes", ok(`{"sandboxes":[`+row(boxA, runs, "healthy")+`]}`))
 		if r = w.poll(); strings.Contains(problems(r), "operator routes: the") || sandboxOf(t, r, boxA).Container.Raw() != runs {
 			t.Errorf("%s: corrected, and told all the same: %s", name, problems(r))
+		}
+	}
+}
+
+// TestRoutesAloneAreNotBelieved: what the operator routes alone call healthy is not known to run, whether the account lists no such instance
+// or does not answer; what they call stopped is.
+func TestRoutesAloneAreNotBelieved(t *testing.T) {
+	const other = "00000000000000000000000000000000000000000000000000000000000000aa"
+	for name, x := range map[string]struct {
+		instance, state, doubt string
+		silent                 bool
+		class                  backend.SandboxClass
+	}{
+		"listed":       {runs, "healthy", "", false, backend.SandboxRunning},
+		"not listed":   {other, "healthy", "the account lists no such instance", false, backend.SandboxUnknown},
+		"starting":     {other, "running", "the account lists no such instance", false, backend.SandboxUnknown},
+		"silent":       {other, "healthy", "the account's list was not read to its end", true, backend.SandboxUnknown},
+		"stopped":      {other, "stopped", "", false, backend.SandboxExited},
+		"not a known":  {other, "zorp", "", false, backend.SandboxUnknown},
+		"no container": {"", "healthy", "the account lists no such instance", false, backend.SandboxUnknown},
+	} {
+		w := withBridge(t, func(o *Options) { o.OpsPrefix = "/ops" })
+		w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","instance":"`+x.instance+`","class":"Agent","state":"`+x.state+`"}]}`))
+		if x.silent {
+			w.set("/containers/applications/"+byObject+"/instances-v2", reply{status: 500, body: "{}"})
+		}
+		if b := sandboxOf(t, w.poll(), boxA); b.Class != x.class || b.Doubt.String() != x.doubt {
+			t.Errorf("%s: %s, %q", name, b.Class, b.Doubt)
 		}
 	}
 }

@@ -218,6 +218,9 @@ func reportedCell(b *backend.Sandbox) Cell {
 	if b.Reported.IsEmpty() {
 		c = Unknown()
 	}
+	if !b.Doubt.IsEmpty() {
+		c.Text = backend.Textf("%s, not confirmed", b.Reported)
+	}
 	c.Short = b.Power // of two words the one that tells whether it runs
 	switch b.Class {
 	case backend.SandboxRunning:

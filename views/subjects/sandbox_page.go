@@ -13,6 +13,8 @@ import (
 // reportedBy says whose word the state of a sandbox is, and why there is none.
 func reportedBy(b *backend.Sandbox) string {
 	switch {
+	case !b.Doubt.IsEmpty():
+		return "the operator routes say it; " + b.Doubt.String() + ": whether it runs is not known"
 	case !b.Reported.IsEmpty() || b.BridgeID.IsZero() || b.Class != backend.SandboxUnknown:
 		return "what the platform says"
 	case b.Unlisted:
