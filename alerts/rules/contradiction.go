@@ -167,10 +167,14 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if v, is := r.believed(env, b, &n); is {
 		return v
 	}
+	waits, is := r.unusable(env, b, &n)
+	if is {
+		return waits
+	}
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {
-		v.Recheck = latestOf(v.Recheck, next)
-		if !n.Odd.IsZero() || !next.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() || !n.Left.IsZero() {
+		v.Recheck = latestOf(v.Recheck, latestOf(next, waits.Recheck))
+		if !n.Odd.IsZero() || !next.IsZero() || !waits.Recheck.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() || !n.Left.IsZero() {
 			v.Note = alerts.NoteOf(&n)
 		}
 	}

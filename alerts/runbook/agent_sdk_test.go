@@ -29,6 +29,8 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"contradiction", "reported TERMINATED, but / of it was listed since", "answers", "It answers, although it is reported to have ended.", "Save its files now: sandglass rescue b."},
 		{"contradiction", "its agent takes it for not running, but a command ran in it", "believed", "Its agent gave it up, and it is there.", "Probe it, if that was not done: sandglass probe b."},
 		{"contradiction", "its agent takes it for running, but its status is TERMINATED", "believed", "It is gone, and its agent does not know.", "Stop the agent's run first."},
+		{"contradiction", "its session runs, but it is DEPLOYED, disabled and refuses connections", "unusable", "Its platform took it out of use under a running session.", "Stop the agent's run until it is back"},
+		{"contradiction", "reported DEPLOYED RUNNING, but nothing in it answered a probe: its server did not answer within 10s", "unusable", "It is reported to run, and nothing in it answers.", "Probe it once more: sandglass probe b."},
 	} {
 		a := &alerts.Alert{ID: "x", Rule: c.rule, Source: "docker", Runbook: "contradiction", State: alerts.StateFiring, Cause: backend.Clean(c.cause, 200), Confirmed: now,
 			Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: backend.Clean(c.cause, 200)}}, SubjectCount: 1}

@@ -29,6 +29,43 @@ func (s *subjectView) believed() Check {
 	return q.unsure("no alert tells it")
 }
 
+// The words of the causes that say that nothing in the sandbox of a running session can be used.
+const (
+	setAside   = "its session runs, but it is "
+	unanswered = "nothing in it answered a probe"
+)
+
+// unusable asks whether anything in it can be used.
+func (s *subjectView) unusable() Check {
+	q := question{"unusable", "Does its session run while nothing in it can be used?", "the platform's list and the newest probe"}
+	for _, a := range s.led {
+		if c := a.Cause.String(); a.Rule == "contradiction" && (strings.HasPrefix(c, setAside) || strings.Contains(c, unanswered)) {
+			return q.yes(origin{a.Source, a.Confirmed}, "%s", a.Cause)
+		}
+	}
+	return q.unsure("no alert tells it")
+}
+
+// endUnusable ends the page about a sandbox that its platform set aside under a running session, or that answered no probe.
+func endUnusable(d *Diagnosis, name backend.Safe) {
+	for _, c := range d.Checks {
+		switch {
+		case c.Name != "unusable":
+		case strings.Contains(c.Fact.String(), unanswered):
+			d.conclude("It is reported to run, and nothing in it answers. Its agent's check fails too, or waits.")
+			d.dont("Don't destroy it while its files may be needed.")
+			d.do("Probe it once more: sandglass probe %s. Another answer shows that it was slow, or our way to it.", name)
+			d.do("Probe another sandbox of its region. If that answers, this one hangs: ask the vendor, with its name and the time.")
+		default:
+			d.conclude("Its platform took it out of use under a running session. Its files are kept.")
+			d.dont("Don't destroy it: its files are in it.")
+			d.do("Stop the agent's run until it is back. Each call into it fails or waits.")
+			d.do("Bring it back with the vendor's console. Sandglass has no action for that.")
+			d.do("See when it is back: sandglass why %s", name)
+		}
+	}
+}
+
 // endBelief ends the page about a sandbox that its agent takes for something else than it is.
 func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
 	for _, c := range d.Checks {

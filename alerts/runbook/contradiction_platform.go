@@ -25,7 +25,7 @@ func (s *subjectView) ofPlatform() bool {
 func diagnosePlatform(s *subjectView) Diagnosis {
 	first := append([]Check{s.manyAtOnce(), s.lostCheckpoint()}, s.lostMountOf()...)
 	d := Diagnosis{Checks: s.startFrom(s.fresh(s.fullDisk(append(first, []Check{
-		s.missingFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.interrupted(), s.runaway(), s.terminals(), s.terminalFails(), s.packageMissing(), s.sessionNeedsIt(),
+		s.missingFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.unusable(), s.interrupted(), s.runaway(), s.terminals(), s.terminalFails(), s.packageMissing(), s.sessionNeedsIt(),
 	}...))))}
 	s.endPlatform(&d)
 	return d
@@ -314,6 +314,9 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.do("Ask the vendor, with its name and the two times.")
 	case d.is("believed"):
 		s.endBelief(d, name)
+		save()
+	case d.is("unusable"):
+		endUnusable(d, name)
 		save()
 	case d.is("unmounted"):
 		d.conclude("Its mount is gone: nothing in it can be used. No known remedy repairs it in place: replace it.")

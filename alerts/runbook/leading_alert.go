@@ -190,7 +190,7 @@ func contradicted(cause string) []string {
 		return nil
 	}
 	for _, x := range [...]struct{ words, check string }{
-		{"many sandboxes at once", "many"}, {takesFor, "believed"}, {listedSince, "answers"}, {"was only noted", "resume"}, {"right after a resume", "resume"}, {"corrected its record", "resume"}, {"its hub says", "wake"},
+		{"many sandboxes at once", "many"}, {takesFor, "believed"}, {setAside, "unusable"}, {unanswered, "unusable"}, {listedSince, "answers"}, {"was only noted", "resume"}, {"right after a resume", "resume"}, {"corrected its record", "resume"}, {"its hub says", "wake"},
 		{"directory of its control server is gone", "server-dir"}, {"no command begins in it", "commands"}, {"no file call begins in it", "commands"}, {"routes disagree", "views"}, {"pending since at least", "jobs"}, {"before it slept", "missing"},
 		{"its disk has no space", "disk"}, {"working directory is missing", "missing"}, {"control server is missing", "server-dir"}, {"link to nothing", "dangling"}, {"host directory mounted there was removed", "unlinked"},
 		{"mount is gone", "unmounted"}, {"is not a directory", "occupied"}, {"may not enter", "permission"}, {"main process is frozen", "frozen"}, {"control server answers nothing", "frozen"}, {"container is gone", "gone"},
