@@ -178,7 +178,11 @@ func (s *Station) Operator(may actions.Permissions) *actions.Operator {
 // AddTo adds sources to a fleet.
 func AddTo(f *fleet.Fleet, sources []Source) {
 	for _, s := range sources {
-		f.Add(s.Source, backend.SourceConfig{Kind: s.Config.Kind, Interval: s.Config.Interval,
+		organisation := ""
+		if of, is := s.Source.(backend.Owned); is {
+			organisation = of.Organisation()
+		}
+		f.Add(s.Source, backend.SourceConfig{Organisation: organisation, Kind: s.Config.Kind, Interval: s.Config.Interval,
 			Deadline: s.Config.Deadline, About: s.Config.About, Allowed: append([]string{}, s.Config.Actions...), Inputs: s.Inputs, Optional: s.Config.Optional})
 	}
 }

@@ -20,6 +20,8 @@ type SourceConfig struct {
 	Inputs   []Input       // what its kind can deliver
 	Allowed  []string      // verbs that the configuration allows; nil: not known
 	Optional bool          // no configuration names it: this machine may lack it
+	// Organisation is the only one of its platform that it reads; empty: it does not say.
+	Organisation string `json:",omitempty"`
 }
 
 // Answer is everything that one step of watching a source adds to what is known: the source's configuration, what one

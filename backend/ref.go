@@ -1,6 +1,10 @@
 package backend
 
-import "time"
+import (
+	"net/url"
+	"strings"
+	"time"
+)
 
 // KindRef is the kind of a Ref.
 const KindRef Kind = "ref"
@@ -45,3 +49,21 @@ type Ref struct {
 
 // StatusWord returns the saved status.
 func (r *Ref) StatusWord() Safe { return r.Status }
+
+// Organisation is the one of its platform that the address in a saved state names, which is of the form
+// https://sbx-NAME-ORGANISATION.REGION.DOMAIN; empty: it names none.
+func (r *Ref) Organisation() string {
+	if r.Agent == nil || r.Sandbox.IsZero() {
+		return ""
+	}
+	u, err := url.Parse(r.Agent.Address.String())
+	if err != nil {
+		return ""
+	}
+	label, domain, _ := strings.Cut(u.Hostname(), ".")
+	prefix := "sbx-" + r.Sandbox.Raw() + "-"
+	if len(label) <= len(prefix) || !strings.EqualFold(label[:len(prefix)], prefix) || !strings.Contains(domain, ".") {
+		return ""
+	}
+	return label[len(prefix):]
+}

@@ -52,6 +52,12 @@ type Listener interface {
 	Listen([]Report)
 }
 
+// Owned is a source that reads one organisation of its platform only.
+type Owned interface {
+	// Organisation is the name of that one, as the platform writes it in addresses.
+	Organisation() string
+}
+
 // Referred is a source some of whose subjects only references of other sources name.
 type Referred interface {
 	// TakesRefs reports whether it looks for names in references.

@@ -162,8 +162,13 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 	var others map[backend.ID][]*backend.Sandbox
 	for x := range env.State.Refs.All() {
 		list, ended := proves[x.Provider], env.State.EndedOf(x)
-		if list == nil && ended == nil && x.Agent != nil {
-			list = listOfPlatform(env, x, lists)
+		if x.Agent != nil && !x.Sandbox.IsZero() && env.State.SandboxNamed(x.Sandbox, x.Provider) == nil {
+			whole, missing, is := platformList(env, x, lists, list)
+			if !is {
+				found[x.Key] = missing
+				continue
+			}
+			list = whole
 		}
 		if ended != nil && list != nil && list.source != ended.Key.Source {
 			list = nil // another one lists it

@@ -138,6 +138,31 @@ func TestRefMismatchOfAnEmptyList(t *testing.T) {
 	}
 }
 
+// TestRefMismatchOfAnotherOrganisation: a list proves nothing about a sandbox whose address names an organisation that it is not of.
+func TestRefMismatchOfAnotherOrganisation(t *testing.T) {
+	for organisation, fires := range map[string]bool{"acme": true, "otherws": false} {
+		s := begin(t, "ref-mismatch")
+		s.source("bl", backend.InputContainers, backend.InputPlatform)
+		s.health("bl", func(h *fleet.SourceHealth) { h.Kind, h.Organisation = "blaxel", "acme" })
+		s.source("refs", backend.InputRefs)
+		for _, id := range []string{"a", "b"} { // the sandbox of b is listed
+			s.session(id, func(x *backend.Session) { x.Running = backend.Known(true) })
+			s.ref(id+"/coder", func(x *backend.Ref) {
+				x.Sandbox, x.Provider, x.SavedAt = backend.MustID("agents-"+id), backend.Text("blaxel"), backend.Known(s.wall.Add(-time.Hour))
+				x.FirstSeen, x.Agent = s.wall.Add(-time.Hour), &backend.AgentState{Address: backend.Textf("https://sbx-agents-%s-%s.us-pdx-1.bl.run", backend.Clean(id, 9), backend.Clean(organisation, 9))}
+			})
+		}
+		s.box("agents-b", "", func(b *backend.Sandbox) {
+			b.Key.Source, b.Name, b.Provider = "bl", backend.Text("agents-b"), backend.Text("blaxel")
+		})
+		s.listed[backend.KindSandbox] = "bl"
+		s.look().after(time.Minute).after(time.Minute)
+		if got := len(s.alerts("ref-mismatch")) > 0; got != fires {
+			t.Errorf("%s: fires %v", organisation, got)
+		}
+	}
+}
+
 // TestRefMismatchOfAnEndedSandboxInOneLook: a run from cron has no look before it. What the platform lists as ended is told at once
 // where the session was read as running after that, and is pending where it was read before.
 func TestRefMismatchOfAnEndedSandboxInOneLook(t *testing.T) {

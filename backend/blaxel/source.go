@@ -99,6 +99,9 @@ func (s *Source) WithoutLogs() backend.Safe {
 // Close ends idle connections.
 func (s *Source) Close() error { return s.client.Close() }
 
+// Organisation is the workspace.
+func (s *Source) Organisation() string { return s.opt.Workspace }
+
 // Site is the workspace, for what acts on its sandboxes.
 func (s *Source) Site() sandbox.Site {
 	site := sandbox.Site{URL: s.opt.URL, Workspace: s.opt.Workspace, Version: s.opt.APIVersion, Hosts: s.opt.Hosts, Key: s.opt.Read}

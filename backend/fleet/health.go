@@ -20,7 +20,7 @@ type sourceRecord struct {
 func newSourceRecord(id string, c backend.SourceConfig) *sourceRecord {
 	return &sourceRecord{can: c.Inputs, opt: c.Optional, poll: c.Interval, h: SourceHealth{
 		Key:  backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)},
-		Kind: c.Kind, About: c.About, Allowed: c.Allowed, Local: c.Optional, Status: StatusStarting, Interval: c.Interval, Deadline: c.Deadline,
+		Kind: c.Kind, Organisation: c.Organisation, About: c.About, Allowed: c.Allowed, Local: c.Optional, Status: StatusStarting, Interval: c.Interval, Deadline: c.Deadline,
 	}}
 }
 

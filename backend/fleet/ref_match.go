@@ -136,8 +136,11 @@ func (s *State) withoutPorts(r *backend.Ref, b *backend.Sandbox) (RefResult, bac
 
 // unlisted says whether the platform's lists prove that a sandbox is gone.
 func (s *State) unlisted(r *backend.Ref) RefMatch {
-	lists, why := s.ListsOf(r)
+	lists, _, why := s.ListsOf(r)
 	if len(lists) == 0 {
+		if why.IsEmpty() {
+			why = backend.Textf("no source lists sandboxes of %s", orUnnamed(r.Provider))
+		}
 		return RefMatch{Result: RefUnknown, Why: why}
 	}
 	names := make([]backend.Safe, 0, len(lists))
@@ -151,22 +154,28 @@ func (s *State) unlisted(r *backend.Ref) RefMatch {
 	return RefMatch{Result: RefGone, Why: backend.Textf("not listed by %s", backend.Join(names, ", "))}
 }
 
-// ListsOf are the sources that together list every sandbox of a state's platform, so that one which none of them lists is gone; none:
-// why says what is missing.
-func (s *State) ListsOf(r *backend.Ref) (lists []*SourceHealth, why backend.Safe) {
+// ListsOf are the sources that together list every sandbox of a state's platform, of the organisation that its address names, so that
+// one which none of them lists is gone. Where such lists are missing, why says which, and lacks is the source; nil: none reads that
+// organisation. All are empty where no source is of that platform.
+func (s *State) ListsOf(r *backend.Ref) (lists []*SourceHealth, lacks *SourceHealth, why backend.Safe) {
+	of, others := r.Organisation(), false
 	for _, h := range s.Sources {
 		if h.Kind != r.Provider.String() || !h.Delivers(backend.InputContainers) && h.Status == StatusOK {
 			continue
 		}
+		if of != "" && h.Organisation != "" && !strings.EqualFold(of, h.Organisation) {
+			others = true
+			continue
+		}
 		if why := s.NotWhole(h); !why.IsEmpty() {
-			return nil, why
+			return nil, h, why
 		}
 		lists = append(lists, h)
 	}
-	if len(lists) == 0 {
-		return nil, backend.Textf("no source lists sandboxes of %s", orUnnamed(r.Provider))
+	if len(lists) == 0 && others {
+		why = backend.Textf("it is in workspace %s, which no source reads", backend.Clean(of, 80))
 	}
-	return lists, backend.Safe{}
+	return lists, nil, why
 }
 
 // NotWhole is why the list of a source does not prove which sandboxes there are; empty: it does.

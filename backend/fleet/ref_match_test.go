@@ -89,6 +89,37 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 	}
 }
 
+// TestASandboxOfAnotherOrganisation is not gone by the list of one that its address does not name.
+func TestASandboxOfAnotherOrganisation(t *testing.T) {
+	for _, c := range []struct {
+		address, second string // second is the organisation of a source that does not answer
+		want            RefResult
+		why             string
+	}{
+		{"https://sbx-agents-a-acme.us-pdx-1.bl.run", "", RefGone, "not listed by bl"},
+		{"https://sbx-agents-a-acme.us-pdx-1.bl.run", "otherws", RefGone, "not listed by bl"},
+		{"https://sbx-agents-a-otherws.us-pdx-1.bl.run", "", RefUnknown, "it is in workspace otherws, which no source reads"},
+		{"https://sbx-agents-a-otherws.us-pdx-1.bl.run", "third", RefUnknown, "it is in workspace otherws, which no source reads"},
+		{"https://sbx-agents-a-otherws.us-pdx-1.bl.run", "otherws", RefUnknown, "bl2 has no complete list"},
+		{"http://127.0.0.1:8080/sbx/agents-a", "", RefGone, "not listed by bl"},
+		{"", "otherws", RefUnknown, "bl2 has no complete list"},
+	} {
+		r := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s1"), ID: backend.MustID("workspace")}, ReadAt: t0},
+			Session: backend.MustID("s1"), Provider: backend.Text("blaxel"), Sandbox: backend.MustID("agents-a"), SavedAt: backend.Known(t0.Add(-5 * time.Minute)),
+			Agent: &backend.AgentState{Address: backend.Clean(c.address, 200)}}
+		answers := []backend.Answer{{Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute, Organisation: "acme"}}, {Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}},
+			{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: t0, Started: t0, Inputs: []backend.Input{backend.InputContainers}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}},
+			{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: t0, Started: t0, Inputs: []backend.Input{backend.InputRefs}, Refs: []*backend.Ref{r}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}}}
+		if c.second != "" {
+			answers = append(answers, backend.Answer{Source: "bl2", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute, Organisation: c.second}})
+		}
+		st := NewFolder(time.Minute).Fold(answers, backend.Instant{Wall: t0})
+		if m := st.MatchOf(r); m.Result != c.want || m.Why.String() != c.why {
+			t.Errorf("%s beside %q: %+v, want %s: %s", c.address, c.second, m, c.want, c.why)
+		}
+	}
+}
+
 // TestASandboxThatAResumeMadeAgain: one that was made after its session began, and declares none of its ports, is another one, also
 // where the state was saved since.
 func TestASandboxThatAResumeMadeAgain(t *testing.T) {

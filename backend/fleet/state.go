@@ -85,8 +85,11 @@ const (
 
 // SourceHealth is what is known about one source itself.
 type SourceHealth struct {
-	Key       backend.Key // KindSource
-	Kind      string
+	Key  backend.Key // KindSource
+	Kind string
+	// Organisation is the only one of its platform that it reads; empty: it does not say.
+	Organisation string
+
 	About     []string // ids of the sources that it reports about; empty = all
 	Allowed   []string // verbs that the configuration allows; nil: not known
 	Local     bool     // no configuration names it
