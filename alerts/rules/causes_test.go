@@ -212,8 +212,8 @@ func TestRefMismatchDoesNotJudgeReferencesThatCannotBeCompared(t *testing.T) {
 // list has the ids of that provider, nor that another reference leads nowhere.
 func TestRefMismatchTakesNoNameForAList(t *testing.T) {
 	for name, c := range map[string]struct {
-		other, unlisted, unseen, fires bool
-	}{"a list of these ids": {fires: true}, "a list of other ids": {other: true}, "only names": {unlisted: true}, "a list with rows that cannot be read": {unseen: true}} {
+		other, unlisted, unseen, named, fires bool
+	}{"a list of these ids": {fires: true}, "a list of other ids": {other: true}, "only names": {unlisted: true}, "a list that leaves out what is named": {named: true}, "a list with rows that cannot be read": {unseen: true}} {
 		s := danglingStory(t)
 		s.sandbox("container-a", "a", backend.SandboxRunning)
 		s.box("container-a", "a", func(b *backend.Sandbox) {
@@ -222,6 +222,11 @@ func TestRefMismatchTakesNoNameForAList(t *testing.T) {
 				b.Class, b.Unlisted, b.NamedBy = backend.SandboxUnknown, true, backend.NamedByRef
 			}
 		})
+		if c.named {
+			s.box("container-b", "", func(b *backend.Sandbox) {
+				b.Class, b.Unlisted, b.NamedBy = backend.SandboxUnknown, true, backend.NamedByRef
+			})
+		}
 		s.health("docker", func(h *fleet.SourceHealth) { h.OtherIDs, h.Unseen = c.other, c.unseen })
 		s.every(5*time.Second, time.Minute, nil)
 		if got := len(s.alerts(refRule)) > 0; got != c.fires {

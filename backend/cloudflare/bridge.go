@@ -249,6 +249,9 @@ func (p *poll) alone(id backend.ID, raw string, whole bool) *backend.Sandbox {
 		if m := p.s.named[raw]; m.ref != nil && !slices.Contains(p.s.opt.Sandboxes, raw) {
 			b.NamedBy, b.Labels = backend.NamedByRef, []backend.Field{m.label()}
 		}
+		if w != nil && !w.wholeAt.IsZero() {
+			b.Labels = append(b.Labels, backend.Field{Name: backend.Text("operator routes"), Value: backend.Text("do not list it")})
+		}
 		return b
 	}
 	b.ReadAt, b.NamedBy = w.listAt, backend.NamedByRoutes

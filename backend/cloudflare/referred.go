@@ -88,11 +88,12 @@ func (s *Source) ours(r *backend.Ref, alone bool) bool {
 	return err == nil && errOwn == nil && strings.EqualFold(at.Host, own.Host)
 }
 
-// readMentions takes over what references name now. Where operator routes list all sandboxes of the bridge, nothing else is needed.
+// readMentions takes over what references name now and the operator routes do not list: they list what has a container, so that an id
+// which they leave out need not be gone.
 func (p *poll) readMentions() {
 	s := p.s
 	s.named = nil
-	if s.bridge == nil || !s.bridge.wholeAt.IsZero() {
+	if s.bridge == nil {
 		return
 	}
 	s.mu.Lock()
@@ -100,6 +101,9 @@ func (p *poll) readMentions() {
 	all := map[string]mention{}
 	for _, of := range s.mentions {
 		for id, m := range of {
+			if _, listed := s.bridge.boxes[id]; listed {
+				continue
+			}
 			if (m.over.IsZero() || p.now.Sub(m.over) < referredFor) && (all[id].ref == nil || m.newest(all[id]) < 0) {
 				all[id] = m
 			}
@@ -138,7 +142,11 @@ func (m mention) label() backend.Field {
 	if m.ref.Key.Kind == "" {
 		return backend.Field{Name: backend.Text("known by"), Value: backend.Text("reference, which this run has not read yet")}
 	}
-	f := backend.Field{Name: backend.Text("known by"), Value: backend.Textf("reference %s of %s", m.ref.Key.Safe(), backend.Clean(m.ref.Key.Source, 80))}
+	what := backend.Literal("reference")
+	if m.ref.Key.Kind == backend.KindWorkspace {
+		what = "lines of an agent's log, and workspace"
+	}
+	f := backend.Field{Name: backend.Text("known by"), Value: backend.Textf("%s %s of %s", backend.Text(what), m.ref.Key.Safe(), backend.Clean(m.ref.Key.Source, 80))}
 	if !m.over.IsZero() {
 		f.Value = backend.Textf("%s, which is gone", f.Value)
 	}

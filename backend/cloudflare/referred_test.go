@@ -113,7 +113,8 @@ func TestReferencesThatNameNoSandboxOfThisBridge(t *testing.T) {
 	}
 }
 
-// TestAReferenceAttributesAnInstanceOfItsName: one row, not two. Where operator routes list all sandboxes, they alone name them.
+// TestAReferenceAttributesAnInstanceOfItsName: one row, not two. What operator routes do
+// not list is named still: they list what has a container.
 func TestAReferenceAttributesAnInstanceOfItsName(t *testing.T) {
 	w := withBridge(t, nil)
 	w.lists(byObject, []string{strings.Replace(instance(owned, "running", "2026-11-20T11:10:00Z", "2026-11-20T11:10:05Z", ""), `"image"`, `"name":"boxofacme","image"`, 1)}, nil, nil)
@@ -129,8 +130,17 @@ func TestAReferenceAttributesAnInstanceOfItsName(t *testing.T) {
 	}
 	w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxB+`","container":"c-9","state":"healthy"}]}`))
 	r = w.poll()
-	if b := sandboxOf(t, r, boxB); b.NamedBy != backend.NamedByRoutes || b.Unlisted || r.OtherIDs || len(r.Ended) != 1 || r.Ended[0].ID.Raw() != boxA {
+	if b := sandboxOf(t, r, boxB); b.NamedBy != backend.NamedByRoutes || b.Unlisted || r.OtherIDs || len(r.Ended) != 0 {
 		t.Errorf("%+v, ended %v", b, r.Ended)
+	}
+	b := sandboxOf(t, r, boxA)
+	if !b.Unlisted || b.NamedBy != backend.NamedByRef || b.Class != backend.SandboxUnknown || len(b.Labels) != 2 || b.Labels[1].Value.String() != "do not list it" {
+		t.Errorf("what the routes do not list: %+v", b)
+	}
+	w.src.Refer("states", nil, true, true)
+	w.clock.Add(referredFor)
+	if r = w.poll(); len(r.Ended) != 1 || r.Ended[0].ID.Raw() != boxA {
+		t.Errorf("nothing names it any more, and %v ended", r.Ended)
 	}
 }
 

@@ -51,6 +51,7 @@ type Fleet struct {
 	mu       sync.Mutex
 	pending  []backend.Answer
 	answered map[string]bool // sources that gave an Answer
+	lined    linedIDs
 }
 
 // New makes a Fleet without sources.
@@ -257,7 +258,10 @@ func (f *Fleet) submit(a backend.Answer) {
 		f.report(a.Reading.Reports)
 	}
 	if a.Reading != nil && slices.ContainsFunc(a.Reading.Scopes, func(c backend.Scope) bool { return c.Kind == backend.KindRef }) {
-		f.refer(a.Reading)
+		f.refer(a.Source, a.Reading.Refs, a.Reading.Whole(backend.KindRef))
+	}
+	if a.Reading != nil {
+		f.referWorkspaces(a.Reading)
 	}
 	f.mu.Lock()
 	known := f.answered[a.Source]
@@ -275,34 +279,6 @@ func (f *Fleet) report(all []backend.Report) {
 	for _, p := range f.pollers {
 		if s, ok := p.src.(backend.Listener); ok {
 			s.Listen(all)
-			p.told.Store(true)
-			p.wake()
-		}
-	}
-}
-
-// refer hands references to the sources whose subjects only they may name, and has those polled that learned of one. Where the source
-// of the references says which of them it speaks about, the others get none.
-func (f *Fleet) refer(r *backend.Reading) {
-	var about []string
-	takers, meant := map[*poller]backend.Referred{}, map[*poller]backend.Referred{}
-	for _, p := range f.pollers {
-		if p.src.ID() == r.Source {
-			about = p.cfg.About
-		} else if s, ok := p.src.(backend.Referred); ok && s.TakesRefs() {
-			takers[p] = s
-		}
-	}
-	for p, s := range takers {
-		if slices.Contains(about, p.src.ID()) {
-			meant[p] = s
-		}
-	}
-	if len(meant) > 0 {
-		takers = meant
-	}
-	for p, s := range takers {
-		if s.Refer(r.Source, r.Refs, r.Whole(backend.KindRef), len(takers) == 1) {
 			p.told.Store(true)
 			p.wake()
 		}

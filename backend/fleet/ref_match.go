@@ -97,6 +97,8 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	}
 	made, saved := b.CreatedAt.Or(time.Time{}), r.SavedAt.Or(time.Time{})
 	switch {
+	case b.Unlisted && s.routesTell(b):
+		m.Result, m.Why = RefUnknown, backend.Textf("not listed by the operator routes of %s, which list what has a container: it need not be gone", backend.Clean(b.Key.Source, 80))
 	case b.Unlisted:
 		m.Result, m.Why = RefUnknown, backend.Textf("%s has no list that it would be in: only its name is known, from a %s", backend.Clean(b.Key.Source, 80), backend.Clean(string(b.NamedBy), 20))
 	case b.Stale:
@@ -120,6 +122,12 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 		m.Result, m.Why = RefTakenOver, backend.Text("it is not as the state says: a sandbox of this name may have existed before")
 	}
 	return m
+}
+
+// routesTell reports whether operator routes list the sandboxes of a bridge under the ids that references name.
+func (s *State) routesTell(b *backend.Sandbox) bool {
+	h := s.Source(b.Key.Source)
+	return h != nil && !h.OtherIDs && b.OfWorker()
 }
 
 // withoutPorts is what it means that a sandbox declares none of the ports of its state. The SDK makes it without them where a resume

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,6 +89,45 @@ func TestReferencesReachWhatTheyName(t *testing.T) {
 	}
 }
 
+// TestALineAndAWorkspaceNameASandbox together, and neither of them alone.
+func TestALineAndAWorkspaceNameASandbox(t *testing.T) {
+	for name, c := range map[string]struct {
+		line, id, provider string
+		want               int
+	}{
+		"both":               {"abc", "abc", "cloudflare-sandbox", 1},
+		"no line":            {"", "abc", "cloudflare-sandbox", 0},
+		"a line of another":  {"abd", "abc", "cloudflare-sandbox", 0},
+		"another provider":   {"abc", "abc", "docker", 0},
+		"no id of a sandbox": {"abc", "", "cloudflare-sandbox", 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil)})
+			box := newReferred("cf")
+			f.Add(box, backend.SourceConfig{Kind: "cloudflare", Interval: time.Minute, Deadline: time.Second})
+			f.Add(&scripted{id: "hx", do: func(context.Context, int) (backend.Reading, error) {
+				w := &backend.Workspace{}
+				w.Provider = backend.Clean(c.provider, 40)
+				w.Key = backend.Key{Kind: backend.KindWorkspace, Source: "hx", Parent: backend.MustID("s1"), ID: backend.MustID("box")}
+				w.ProviderID, _ = backend.NewID(c.id)
+				return backend.Reading{Source: "hx", Scopes: []backend.Scope{whole(backend.KindWorkspace)}, Workspaces: []*backend.Workspace{w}}, nil
+			}}, backend.SourceConfig{Kind: "helix", Interval: time.Minute, Deadline: time.Second})
+			f.Add(&scripted{id: "alog", do: func(context.Context, int) (backend.Reading, error) {
+				time.Sleep(100 * time.Millisecond)
+				x := backend.Report{Kind: backend.ReportNotStarted}
+				x.Sandbox, _ = backend.NewID(c.line)
+				return backend.Reading{Source: "alog", Reports: []backend.Report{x}}, nil
+			}}, backend.SourceConfig{Kind: "logs", Interval: time.Minute, Deadline: time.Second})
+			st := f.PollOnce(t.Context())
+			if n := st.Sandboxes.Len(); n != c.want || n == 1 && st.Sandboxes.Get(backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("hx abc")}) == nil {
+				t.Errorf("%s: %d sandboxes are named", name, n)
+			}
+			f.Close()
+		})
+	}
+}
+
 // TestANameTakesNoOtherName: a sandbox that no list has does not make the name of a listed one ambiguous, whichever is read first.
 func TestANameTakesNoOtherName(t *testing.T) {
 	box := func(source, id, provider string, unlisted bool) *backend.Sandbox {
@@ -122,11 +162,12 @@ func TestANameIsNoList(t *testing.T) {
 		boxes []*backend.Sandbox
 		other bool
 		want  RefResult
+		why   string
 	}{
-		"named only":            {[]*backend.Sandbox{box}, true, RefUnknown},
-		"named only, ids known": {[]*backend.Sandbox{box}, false, RefUnknown},
-		"other ids are listed":  {nil, true, RefUnknown},
-		"its list lacks it":     {nil, false, RefGone},
+		"named only":            {[]*backend.Sandbox{box}, true, RefUnknown, "only its name is known"},
+		"named only, ids known": {[]*backend.Sandbox{box}, false, RefUnknown, "not listed by the operator routes of cf"},
+		"other ids are listed":  {nil, true, RefUnknown, "other ids"},
+		"its list lacks it":     {nil, false, RefGone, "not listed by cf"},
 	} {
 		f := NewFolder(time.Minute)
 		config := backend.SourceConfig{Kind: "cloudflare", Interval: time.Minute, Inputs: []backend.Input{backend.InputContainers}}
@@ -137,7 +178,7 @@ func TestANameIsNoList(t *testing.T) {
 		f.Fold([]backend.Answer{{Source: "cf", Config: &config}, {Source: "states", Config: &backend.SourceConfig{Kind: "refs"}},
 			{Source: "states", Reading: &backend.Reading{Source: "states", At: t0, Refs: []*backend.Ref{ref}}}}, backend.Instant{Wall: t0})
 		st := fold(t0.Add(time.Minute), backend.Reading{Scopes: []backend.Scope{whole(backend.KindSandbox)}, Sandboxes: c.boxes, OtherIDs: c.other, Inputs: []backend.Input{backend.InputContainers}})
-		if m := st.MatchOf(ref); m.Result != c.want {
+		if m := st.MatchOf(ref); m.Result != c.want || !strings.Contains(m.Why.String(), c.why) {
 			t.Errorf("%s: %s, %v", name, m.Result, m.Why)
 		}
 		if len(c.boxes) == 0 {
