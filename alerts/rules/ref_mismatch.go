@@ -202,6 +202,9 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 		note, stands := dangles(env, x, before), known.Finding(x.Key) == alerts.StateFiring || known.Finding(x.Key) == alerts.StateHeld
 		v := r.lost(env, x, s, home, list, ended)
 		v.Note = alerts.NoteOf(note)
+		if note.Seen.Before(v.Bounds.Latest) { // a look before this one showed it
+			v.Bounds.Latest = note.Seen
+		}
 		switch {
 		case stands && note == before: // it was proved of the same sandbox, and nothing disproves it
 			found[x.Key] = v

@@ -200,7 +200,8 @@ func endedStory(t *testing.T, ago time.Duration) *story {
 // TestRefMismatchKeepsItsTimeAcrossRuns: a new run reads its sources one after the other, which neither ends nor holds what was proved.
 func TestRefMismatchKeepsItsTimeAcrossRuns(t *testing.T) {
 	s := endedStory(t, 0)
-	since := s.look().want("ref-mismatch", alerts.StateFiring).Since
+	first := s.look().want("ref-mismatch", alerts.StateFiring)
+	since, found := first.Since, first.Bounds
 	for range 2 {
 		s.off(time.Minute)
 		session := s.sessions[sessionKey("a")]
@@ -212,8 +213,11 @@ func TestRefMismatchKeepsItsTimeAcrossRuns(t *testing.T) {
 		s.health("helix", func(h *fleet.SourceHealth) { h.Status = fleet.StatusOK })
 		s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
 		s.lag = time.Second
-		if a := s.after(time.Second).want("ref-mismatch", alerts.StateFiring); !a.Since.Equal(since) {
-			t.Errorf("it fires since %s, and not %s", a.Since, since)
+		again := *s.refs[0]
+		again.ReadAt = s.wall
+		s.refs, s.delta.Changed = []*backend.Ref{&again}, append(s.delta.Changed, again.Key)
+		if a := s.after(time.Second).want("ref-mismatch", alerts.StateFiring); !a.Since.Equal(since) || a.Bounds != found {
+			t.Errorf("it fires since %s, and not %s; it began within %v, and not %v", a.Since, since, a.Bounds, found)
 		}
 	}
 }
