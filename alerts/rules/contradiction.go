@@ -294,7 +294,7 @@ func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contrad
 	}
 	n.ranInLog(env, b)
 	v := r.verdict(b, n)
-	v.Bounds = alerts.Bounds{Earliest: steadyOf(env, b, n.Worked), Latest: steadyOf(env, b, n.Began)}
+	v.Bounds = alerts.Bounds{Earliest: n.worked(env, b), Latest: steadyOf(env, b, n.Began)}
 	v.Confirmed = steadyOf(env, b, slices.MaxFunc(n.Failed, func(x, y failedPlane) int { return x.At.Compare(y.At) }).At)
 	v.Cause = backend.Textf("reported %s, but %s", reported(b), fault(b, &worst))
 	if unlisted(b) {

@@ -47,8 +47,11 @@ func (a *agentOnset) join(x *backend.Report, repair time.Time) {
 	if x.GoodAt.After(a.Good) && !x.GoodAt.After(a.First) {
 		a.Good = x.GoodAt
 	}
-	if a.Good.After(a.First) { // what was good before an older line is not known
-		a.Good = a.First
+	if a.Good.After(a.First) { // of an older line only what it tells itself is known
+		a.Good = x.GoodAt
+		if x.GoodAt.After(a.First) {
+			a.Good = a.First
+		}
 	}
 	if !x.Changed.IsEmpty() && x.ChangedAt.After(latestOf(a.ChangedAt, repair)) && !x.ChangedAt.Before(x.GoodAt) {
 		a.Changed, a.ChangedAt, a.ChangedBy, a.Exit = x.Changed, x.ChangedAt, x.ChangedBy, x.Exit
@@ -321,7 +324,7 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 	} else if v.Outcome == backend.OutcomeOK && !began.serverDirGone(b) {
 		out = append(out, alerts.Evidence{Text: backend.Text("probe: a plain command ran, as it does too where the directory of the control server is gone: a probe cannot tell"), Source: b.Key.Source, At: v.At})
 	}
-	if !began.Good.IsZero() {
+	if !began.Good.IsZero() && !env.Ours(began.Good).Before(env.Time(&b.Meta, b.StartedAt)) {
 		out = append(out, ranBefore(env, began.Good, began.Source))
 	}
 	if !began.Changed.IsEmpty() {

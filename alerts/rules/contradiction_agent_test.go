@@ -310,23 +310,34 @@ func TestALineThatIsNotReadAnyMore(t *testing.T) {
 func TestManyAgentsNameNoCase(t *testing.T) {
 	t.Parallel()
 	s := beginWorkers(t)
-	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+	for i, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} { // of the last two nothing but the line is known
 		k := backend.Key{Kind: backend.KindSandbox, Source: "workers", ID: backend.MustID(id)}
 		b := *s.sandboxes[backend.Key{Kind: backend.KindSandbox, Source: "workers", ID: backend.MustID("demo")}]
 		b.Key, b.Name, b.BridgeID = k, k.Safe(), k.ID
 		s.sandboxes[k] = &b
 		s.delta.Changed = append(s.delta.Changed, k)
 		r := notStarted("sandbox-"+id, "ls")
-		r.Changed, r.ChangedAt, r.GoodAt = backend.Text("rm -rf /workspace"), s.wall.Add(-10*time.Second), s.wall.Add(-20*time.Second)
+		r.GoodAt = s.wall.Add(-20 * time.Second)
+		if i < 6 {
+			r.Changed, r.ChangedAt = backend.Text("rm -rf /workspace"), s.wall.Add(-10*time.Second)
+		}
 		s.agentSays(r)
 	}
+	good := s.wall.Add(-20 * time.Second)
+	s.look()
 	all := s.look().alerts(contradictionRule)
 	n := 0
 	for _, a := range all {
-		if a.SubjectCount == 6 {
+		if a.SubjectCount > 1 {
 			n++
 			if said := a.Cause.String(); !strings.Contains(said, "no command begins in them, their agents' logs say") || strings.Contains(said, "missing") {
 				t.Errorf("the group says: %s", said)
+			}
+			if said := told(a); a.SubjectCount != 8 || a.Sessions != 0 || !strings.Contains(said, "8 sandboxes of workers show it") || !strings.Contains(said, "in 6 of 8 its own agent") {
+				t.Errorf("%d sandboxes, %d sessions: %s", a.SubjectCount, a.Sessions, said)
+			}
+			if !a.Bounds.Earliest.Equal(good) {
+				t.Errorf("it began after %s, want %s", a.Bounds.Earliest, good)
 			}
 		}
 	}

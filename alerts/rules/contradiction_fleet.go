@@ -26,8 +26,8 @@ func incidentKey(source, fault string) backend.Key {
 
 // incidents are the faults that many sandboxes of one source share at once: one cause is likely, and it is not in them.
 func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []alerts.Found) []alerts.Found {
-	by := map[backend.Key][]member{}
-	add := func(k backend.Key, note alerts.Note) {
+	by, pending := map[backend.Key][]member{}, map[backend.Key][]member{}
+	add := func(by map[backend.Key][]member, k backend.Key, note alerts.Note) {
 		if n := alerts.NoteAs[contradictionNote](note); n != nil && n.Fault != "" && n.Region == "" {
 			key := incidentKey(k.Source, n.alike())
 			by[key] = append(by[key], member{k, n.onset()})
@@ -37,7 +37,7 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 	for i := range parted {
 		told[parted[i].Key] = true
 		if v := &parted[i].Verdict; v.Outcome == alerts.True && !v.Suspected {
-			add(parted[i].Key, v.Note)
+			add(by, parted[i].Key, v.Note)
 		}
 	}
 	for k, state := range known.Findings {
@@ -45,7 +45,9 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 		case k.Kind == backend.KindSource && !ofRegion(k):
 			by[k] = append([]member{}, by[k]...)
 		case state == alerts.StateFiring && !told[k]:
-			add(k, known.Note(k))
+			add(by, k, known.Note(k))
+		case state == alerts.StatePending && !told[k] && alerts.NoteAs[contradictionNote](known.Note(k)).fails(signalAgent):
+			add(pending, k, known.Note(k))
 		}
 	}
 	var out []alerts.Found
@@ -53,6 +55,7 @@ func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []
 		at := together(by[key], r.many)
 		switch {
 		case len(at) > 0:
+			at = joined(at, pending[key])
 			all := make([]backend.Key, 0, len(at))
 			for _, m := range at {
 				all = append(all, m.key)
@@ -127,16 +130,17 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 		if n != nil && n.Fault == faultDown {
 			fault, of.Earliest = downText(n.Down), first
 		}
-		if bounds.Latest.IsZero() || began.Before(bounds.Latest) {
-			bounds = of
+		if b := env.State.Sandbox(k); b != nil && n != nil && len(n.Failed) > 0 && onWorkers(b) {
+			of.Earliest = n.worked(env, b)
 		}
+		bounds = firstOnset(bounds, of)
 		if seen.IsZero() || first.Before(seen) {
 			seen = first
 		}
 		if first.After(last) {
 			last = first
 		}
-		if n != nil {
+		if n != nil && !n.Session.IsZero() {
 			sessions[n.Session] = true
 		}
 		if len(l.Subjects) < alerts.MaxSubjects {
