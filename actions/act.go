@@ -24,6 +24,9 @@ func (r *Run) act(ctx context.Context, effect Effect, wave int) {
 		case ResultNone:
 			return
 		case ResultFailed, ResultUnknown:
+			if r.ownFailure(&r.p.Lines[i]) {
+				continue
+			}
 			if failures++; failures == breakAfter {
 				r.Stop(backend.Textf("%d failures in a row", breakAfter))
 			}

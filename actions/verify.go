@@ -153,6 +153,9 @@ func (r *Run) waveState(wave int, last bool) (done bool, failed backend.Safe) {
 		case ResultFailedAgain:
 			failed = backend.Textf("%s failed again: the cause is still there", l.Target.Label)
 		case ResultFailed:
+			if r.ownFailure(l) {
+				continue
+			}
 			failed = backend.Textf("%s failed: %s", l.Target.Label, l.Text)
 		case ResultUnverified:
 			done = done && last
@@ -161,6 +164,12 @@ func (r *Run) waveState(wave int, last bool) (done bool, failed backend.Safe) {
 		}
 	}
 	return done, failed
+}
+
+// ownFailure reports whether a failure tells of its target alone: a probe that was answered or waited in vain for an answer changes
+// nothing, and the others are looked at all the same.
+func (r *Run) ownFailure(l *Line) bool {
+	return r.p.Plan.Verb == Probe && l.Result == ResultFailed && len(l.Done.Observed) > 0
 }
 
 // unknownOutcome says why the next wave must not start: an action was sent, and may not have been accepted.
