@@ -128,6 +128,9 @@ func TestNoInstanceToGiveIsNoLimit(t *testing.T) {
 		Cause: backend.Text("the platform of cf has no container to give now: that is not your limit"), State: alerts.StateFiring, Confirmed: now, Subjects: []alerts.Subject{{Key: source, State: alerts.StateFiring}}, SubjectCount: 1,
 		Evidence: []alerts.Evidence{{Text: backend.Text("a command in demo was refused: the bridge answered 503")}}}}}}
 	d := w.diagnose("7", source)
+	if d.Mark("quota") != RuledOut {
+		t.Errorf("a limit refuses: %s", d.Mark("quota"))
+	}
 	if !strings.Contains(d.Conclusion.String(), "not your limit") || !anyHas(d.Do, "Wait") || anyHas(d.Do, "max_instances") || !anyHas(d.Dont, "max_instances") {
 		t.Errorf("%s %v %v", d.Conclusion, d.Do, d.Dont)
 	}
@@ -141,7 +144,7 @@ func TestAFullApplicationSpeaksOfNoWorkspaces(t *testing.T) {
 		Cause: backend.Text("agents has no instance left"), State: alerts.StateFiring, Confirmed: now, Subjects: []alerts.Subject{{Key: source, State: alerts.StateFiring}}, SubjectCount: 1}}}}
 	d := w.diagnose("7", source)
 	for _, c := range d.Checks {
-		if c.Name == "quota" && (c.Mark != Confirmed || strings.Contains(c.Fact.String(), "workspace")) {
+		if c.Name == "quota" && (c.Mark != CannotTell || strings.Contains(c.Fact.String(), "workspace")) {
 			t.Errorf("%s: %s %s", c.Question, c.Mark, c.Fact)
 		}
 	}
@@ -149,7 +152,7 @@ func TestAFullApplicationSpeaksOfNoWorkspaces(t *testing.T) {
 		t.Errorf("%s", d.Conclusion)
 	}
 	w.board.Alerts[0].Evidence = []alerts.Evidence{{Text: backend.Text("a command in demo was refused: the bridge answered 503")}}
-	if d := w.diagnose("7", source); !strings.Contains(d.Conclusion.String(), "limit refuses new containers") {
+	if d := w.diagnose("7", source); !strings.Contains(d.Conclusion.String(), "limit refuses new containers") || d.Mark("quota") != Confirmed {
 		t.Errorf("beside a refused command: %s", d.Conclusion)
 	}
 	if !anyHas(d.Do, "Wrangler configuration") {

@@ -17,7 +17,7 @@ func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 		s.stormNow(),
 		s.stayEvicted(),
 		s.retriesOnTop(),
-		s.byErrors(question{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
+		s.refusedByLimit(),
 		s.storage(),
 		s.fullRoots(question{"full", "Is a root of scratch directories full?", "a tmpdir source on the hosts that run the agents"}),
 		s.hostMemory(),
@@ -317,17 +317,17 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 // concludeStormCause concludes from the causes of storms, the nearest to what engineers can change first.
 func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
-	case d.mainly("quota") && s.noneToGive():
+	case s.noneToGive():
 		d.conclude("The platform has no container to give now. That is not your limit.")
 		d.do("Wait, and try again later. See www.cloudflarestatus.com if it lasts.")
 		d.dont("Don't raise max_instances: that gives no container either.")
-	case d.mainly("quota"):
+	case d.mainly("quota"), s.ledBy("capacity") != nil:
 		d.conclude("The platform's limit refuses new containers. Every retry asks again.")
-		if a := s.ledBy("capacity"); a != nil && !strings.Contains(d.fact("quota").String(), "name it") {
+		if a := s.ledBy("capacity"); a != nil && !strings.Contains(d.fact("quota").String(), "name it") && !refused(a) {
 			switch {
 			case strings.HasSuffix(a.Cause.String(), "is nearly full"):
 				d.conclude("Few places are left. Nothing that was read shows a refusal yet.")
-			case s.ofApplication() && !slices.ContainsFunc(a.Evidence, func(e alerts.Evidence) bool { return strings.Contains(e.Text.String(), "refused") }):
+			default:
 				d.conclude("Every place is taken. Nothing that was read shows a refusal yet.")
 			}
 		}

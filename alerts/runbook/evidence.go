@@ -132,8 +132,13 @@ func (s *subjectView) rollout() Check {
 	if v := s.images(); len(v) > 1 {
 		return q.unsure("sandboxes run %d different images (%s), which may be on purpose", len(v), backend.Join(v[:min(len(v), 3)], ", "))
 	}
-	if len(starts) > 1 {
+	switch n, _ := alerts.Together(starts, alerts.StartedTogether); {
+	case len(starts) > 1 && len(young) == 0:
+		return q.no(s.from(&s.sandboxes[0].Meta), "none of %d sandboxes started in the last %s, and no change was seen", len(starts), spanText(recent))
+	case len(starts) > 1 && n < 2:
 		return q.no(s.from(&s.sandboxes[0].Meta), "the starts of %d sandboxes are spread, and no change was seen", len(starts))
+	case len(starts) > 1:
+		return q.no(s.from(&s.sandboxes[0].Meta), "only %d of %s started together, and no change was seen", n, plural(len(s.sandboxes), "sandbox"))
 	}
 	return q.unsure("no change was seen, and too few start times are known")
 }

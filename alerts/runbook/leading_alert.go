@@ -107,6 +107,9 @@ func affirmed(a *alerts.Alert) []string {
 	case "evicted-sustained":
 		return []string{"evicted"}
 	case "capacity":
+		if !refused(a) {
+			return nil // full, or nobody's limit
+		}
 		return []string{"quota"}
 	case "misclassified-transient":
 		return []string{"permanent"}

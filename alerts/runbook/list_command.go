@@ -70,6 +70,28 @@ func (s *subjectView) noneToGive() bool {
 	return a != nil && strings.Contains(a.Cause.String(), "not your limit")
 }
 
+// refused reports whether an alert of capacity tells of a start or a command that a limit refused: a full application has refused nothing
+// yet, and a platform without a container to give refuses by no limit of its user.
+func refused(a *alerts.Alert) bool {
+	return !strings.Contains(a.Cause.String(), "not your limit") && slices.ContainsFunc(a.Evidence, func(e alerts.Evidence) bool { return strings.Contains(e.Text.String(), "refused") })
+}
+
+// refusedByLimit asks whether new containers are refused for a limit, as errors and the alert of capacity tell.
+func (s *subjectView) refusedByLimit() Check {
+	q := question{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}
+	c := s.byErrors(q, alerts.NamesQuota)
+	a := s.ledBy("capacity")
+	switch {
+	case a == nil || c.Mark == Confirmed || refused(a):
+		return c
+	case s.noneToGive():
+		return q.no(origin{a.Source, a.Confirmed}, "a command was refused because the platform has no container to give, which is no limit of yours")
+	}
+	c = q.unsure("%s, and nothing that was read shows a refusal", a.Cause)
+	c.WouldTell = backend.Text("a start or a command that is refused: its error says why")
+	return c
+}
+
 // ofApplication reports whether the alert is about an application of a cloud platform that is full, as its source counts it.
 func (s *subjectView) ofApplication() bool {
 	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {

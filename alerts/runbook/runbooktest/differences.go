@@ -149,6 +149,10 @@ func (p *page) affirms() {
 	if x == "over" && strings.HasPrefix(p.alert.Cause.String(), "no list ") {
 		x = "" // whether the session is over is what the alert does not know
 	}
+	if x == "quota" && (strings.Contains(p.alert.Cause.String(), "not your limit") ||
+		!slices.ContainsFunc(p.alert.Evidence, func(e alerts.Evidence) bool { return strings.Contains(e.Text.String(), "refused") })) {
+		x = "" // nothing was refused by a limit
+	}
 	for i := range p.Checks {
 		c := &p.Checks[i]
 		same := x == c.Name && (p.alert.Runbook != "6" || x != "failed") && (p.alert.Runbook != "7" || slices.Contains([]string{"storm", "evicted", "permanent", "rollout", "quota"}, x))
