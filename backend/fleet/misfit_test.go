@@ -41,7 +41,7 @@ func TestTheNewestWordOnVersions(t *testing.T) {
 		"a command that ran since":      {probe: probe(0, backend.FailProtocol), lines: []backend.Report{line(time.Second, backend.ReportCommandGood)}},
 		"a command that ran before":     {probe: probe(time.Second, backend.FailProtocol), lines: []backend.Report{line(0, backend.ReportCommandGood)}, said: "answered 503"},
 		"a start since the line":        {lines: []backend.Report{line(0, backend.ReportProtocol)}, started: at.Add(time.Second)},
-		"a start since the probe found": {probe: probe(0, backend.FailProtocol), started: at.Add(time.Second)},
+		"a start since the probe found": {probe: probe(0, backend.FailProtocol), started: at.Add(time.Minute)},
 	} {
 		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("a")}}, Provider: backend.Text("cloudflare"),
 			Class: backend.SandboxRunning, StartedAt: backend.Known(at.Add(-time.Hour))}
