@@ -65,7 +65,8 @@ func TestAPlanIsOfOneContainer(t *testing.T) {
 		b.Container, b.Born = backend.MustID(container), at
 		return fmt.Sprint(looked(t, actions.Destroy, b, &fleet.SourceHealth{}).Identity)
 	}
-	if of("c0", started) != of("c0", started) || of("c0", started) == of("c5", started) || of("c0", started) == of("c0", started.Add(time.Second)) {
+	first, again := of("c0", started), of("c0", started)
+	if first != again || first == of("c5", started) || first == of("c0", started.Add(time.Second)) {
 		t.Error("the container of a target does not tell it from another one")
 	}
 	for _, v := range []actions.Verb{actions.Probe, actions.Repair, actions.Stop, actions.Destroy} {
