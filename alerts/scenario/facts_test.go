@@ -49,7 +49,7 @@ func beyond() map[string]string {
 		"Sandbox.Views": cloud, "Execution.KnownSince": cloud, "Execution.Driver": cloud, "Execution.Nudge": cloud,
 		"Job.KnownSince": cloud, "Job.Driver": cloud, "Job.Nudge": cloud,
 		"Sandbox.Application": cloud, "Sandbox.ObjectClass": cloud, "Sandbox.Script": cloud, "Sandbox.Container": cloud, "Sandbox.BridgeID": cloud, "Sandbox.Unattributed": cloud,
-		"Sandbox.FreshAt": cloud, "Sandbox.FreshAfter": cloud, "Reading.Failing": cloud, "Reading.AnsweredAt": cloud, "Reading.Every": cloud, "Reading.EveryWhy": cloud, "Sandbox.Power": views, "Sandbox.Address": views, "Sandbox.LastUsedAt": views, "Sandbox.ExpiresAt": cloud, "Sandbox.ExpiresBy": cloud, "Sandbox.ReapedBy": cloud, "Sandbox.OpenLimits": views, "Sandbox.NoPorts": views, "Sandbox.EnvNames": views,
+		"Sandbox.FreshAt": cloud, "Sandbox.Doubt": cloud, "Sandbox.Born": "plans compare it; no rule reads it", "Sandbox.FreshAfter": cloud, "Reading.Failing": cloud, "Reading.AnsweredAt": cloud, "Reading.Every": cloud, "Reading.EveryWhy": cloud, "Sandbox.Power": views, "Sandbox.Address": views, "Sandbox.LastUsedAt": views, "Sandbox.ExpiresAt": cloud, "Sandbox.ExpiresBy": cloud, "Sandbox.ReapedBy": cloud, "Sandbox.OpenLimits": views, "Sandbox.NoPorts": views, "Sandbox.EnvNames": views,
 		"Sandbox.Previews": cloud, "Sandbox.PreviewsAt": cloud, "Sandbox.Snapshots": views, "Sandbox.SnapshotsAt": views, "Reading.Pools": cloud,
 		"Meta": "the fleet and the player fill it", "Workspace.Extra": views, "Workspace.Unreadable": "an unreadable entry is _ in its states", "Workspace.LostSuccess": "the fleet fills it",
 		"Workspace.WorkedAt": "the fleet fills it", "Session.AnswerText": views, "Session.WorkspaceRefs": "refs are tables of their own",
