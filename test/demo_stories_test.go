@@ -46,7 +46,7 @@ var stories = []story{
 	{"", "max_instances", "quota storm"},
 	{"", "sandbox instance", "storm"},
 	{"source-down", "answered 500", "down together"},
-	{"capacity", "agents has no instance left", "quota"},
+	{"capacity", "agents has no instance left", ""}, // nothing that is read there shows a refusal
 	{"capacity", "no instance left", "storm evicted retries quota opened"},
 	{"audit-saturation", "metacharacter", "loop flood one-session works"},
 	{"tmpdir-close-failed", "ENOTEMPTY", "close-failed close-timeout close-errnos pile held"},

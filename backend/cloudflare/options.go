@@ -41,7 +41,7 @@ func defaults() Options {
 }
 
 // firstSource are the lines of a first source.
-const firstSource = `#account_id = "0123456789abcdef0123456789abcdef"  # left out: CLOUDFLARE_ACCOUNT_ID
+const firstSource = `account_id = "0123456789abcdef0123456789abcdef"  # left out: CLOUDFLARE_ACCOUNT_ID
 #bridge_url = "https://bridge.example.workers.dev"  # left out: SANDBOX_WORKER_URL
 #sandboxes = ["abcdefghijklmnopqrstuvwxyz"]
 [source.read]
