@@ -3,6 +3,7 @@ package actions
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,21 +33,22 @@ func (v removes) Stands(t Target, issued time.Time, s *fleet.State) (time.Time, 
 func TestARemovalWithoutAnAnswerIsConcludedFromReadings(t *testing.T) {
 	for name, x := range map[string]struct {
 		after  time.Duration
-		change func(*world, *bool)
+		change func(*world, *atomic.Bool)
 		want   Result
 		says   string
 	}{
 		"stands":       {0, nil, ResultFailed, "not deleted: answered 503, and it is still listed as failed, by each of "},
-		"changes once": {time.Minute, func(_ *world, tells *bool) { *tells = false }, ResultUnknown, "its result is not known: answered 503"},
-		"goes":         {time.Minute, func(w *world, _ *bool) { delete(w.entries, "notes") }, ResultEnded, "it ended"},
-		"source down":  {30 * time.Second, func(w *world, _ *bool) { w.down = true }, ResultUnknown, "still listed as failed"},
+		"changes once": {time.Minute, func(_ *world, tells *atomic.Bool) { tells.Store(false) }, ResultUnknown, "its result is not known: answered 503"},
+		"goes":         {time.Minute, func(w *world, _ *atomic.Bool) { delete(w.entries, "notes") }, ResultEnded, "it ended"},
+		"source down":  {30 * time.Second, func(w *world, _ *atomic.Bool) { w.down = true }, ResultUnknown, "still listed as failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
-				tells := true
+				var tells atomic.Bool
+				tells.Store(true)
 				w.onDo = func(*entry) error { return &UncertainError{errors.New("answered 503")} }
 				o := w.options()
-				o.Abilities[0].Part.Verifier = removes{w, func() bool { return tells }}
+				o.Abilities[0].Part.Verifier = removes{w, tells.Load}
 				c := operator(o)
 				if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("incident 7")); err != nil {
 					t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"sandglass/backend"
@@ -29,7 +30,7 @@ func (c *command) run(ctx context.Context, _ time.Time, in *intake) error {
 	run.Group(cmd)
 	complaints := &lastBytes{}
 	cmd.Stderr = complaints
-	out := &commandOutput{in: in}
+	out := &commandOutput{in: in, open: sync.OnceFunc(in.opened)}
 	cmd.Stdout = out
 	if err := cmd.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +38,7 @@ func (c *command) run(ctx context.Context, _ time.Time, in *intake) error {
 		}
 		return backend.Errorf(backend.ErrUnreachable, c.argv[0], "cannot start: %w", err)
 	}
-	in.opened()
+	out.open()
 	err := cmd.Wait()
 	in.ended(false, false)
 	if err == nil {
@@ -49,10 +50,14 @@ func (c *command) run(ctx context.Context, _ time.Time, in *intake) error {
 	return backend.Errorf(backend.ErrUnreachable, c.argv[0], "the command failed: %w", err)
 }
 
-// commandOutput passes output on; the first bytes end the first poll's wait.
-type commandOutput struct{ in *intake }
+// commandOutput passes output on; the first bytes end the first poll's wait. They may come before the start of the command is noted here.
+type commandOutput struct {
+	in   *intake
+	open func() // once
+}
 
 func (o *commandOutput) Write(b []byte) (int, error) {
+	o.open()
 	o.in.take(b, 0, false, false)
 	o.in.settled()
 	return len(b), nil

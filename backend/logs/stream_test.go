@@ -269,3 +269,20 @@ func TestFullQueueStillCounts(t *testing.T) {
 		t.Errorf("notes %v", got.Notes)
 	}
 }
+
+// TestOutputBeforeItsStartIsNoted: a program may write before its start is noted here; nothing of that is lost.
+func TestOutputBeforeItsStartIsNoted(t *testing.T) {
+	in := newIntake(time.Now, nil)
+	out := &commandOutput{in: in, open: sync.OnceFunc(in.opened)}
+	if _, err := out.Write([]byte("one\nhalf")); err != nil {
+		t.Fatal(err)
+	}
+	out.open() // what follows the start
+	if _, err := out.Write([]byte(" two\n")); err != nil {
+		t.Fatal(err)
+	}
+	queue, _, status := in.drain()
+	if !status.open || len(queue) != 2 || queue[1].size != len("half two\n") {
+		t.Errorf("open %v, lines %+v", status.open, queue)
+	}
+}
