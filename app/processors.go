@@ -9,7 +9,7 @@ import (
 )
 
 // A console draws 60 frames a second, and with several processors each of them wakes threads that look for work in vain. A quiet
-// console of a small fleet therefore runs on one, which costs a sixth less processor time; a busy one or a large fleet has all.
+// console of a small fleet therefore runs on one, which costs a fifth less processor time; a busy one or a large fleet has all.
 const (
 	mostOnOne     = 2_000           // subjects that are watched on one processor
 	processorTick = 2 * time.Second // between two looks at the own use
