@@ -126,24 +126,20 @@ func (s *subjectView) currentPause() backend.Safe {
 
 // currentSnapshot is where the saved states of the subject's sandboxes keep the files.
 func (s *subjectView) currentSnapshot() backend.Safe {
-	var seen []backend.Safe
-	for _, b := range s.sandboxes {
-		if x := s.State.StateOn(b); x != nil && !x.Agent.Snapshot.IsEmpty() {
-			seen = distinct(seen, x.Agent.Snapshot)
-		}
-	}
-	if len(seen) == 0 {
-		return backend.Text(NotDeclared)
-	}
-	return backend.Join(seen, ", ")
+	return s.ofStates(func(x *backend.AgentState) backend.Safe { return x.Snapshot })
 }
 
 // currentTar is how long the SDK waits for an archive, as the saved states of the subject's sandboxes say.
 func (s *subjectView) currentTar() backend.Safe {
+	return s.ofStates(func(x *backend.AgentState) backend.Safe { return x.Waits(backend.AgentTar) })
+}
+
+// ofStates are the different values of the saved states of the subject's sandboxes.
+func (s *subjectView) ofStates(value func(*backend.AgentState) backend.Safe) backend.Safe {
 	var seen []backend.Safe
 	for _, b := range s.sandboxes {
-		if x := s.State.StateOn(b); x != nil {
-			seen = distinct(seen, x.Agent.Waits(backend.AgentTar))
+		if x := s.State.StateOn(b); x != nil && !value(x.Agent).IsEmpty() {
+			seen = distinct(seen, value(x.Agent))
 		}
 	}
 	if len(seen) == 0 {
