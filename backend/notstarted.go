@@ -73,6 +73,16 @@ func (b *Sandbox) OfWorker() bool {
 	return p == "cloudflare" || p == "cloudflare-sandbox"
 }
 
+// NamesWorkerBox reports whether a workspace or reference of a provider can name a container behind a Cloudflare Worker. The files of a
+// filestore are in the agent's own Durable Object, whatever sandbox it names.
+func NamesWorkerBox(provider Safe) bool {
+	switch provider.String() {
+	case "cloudflare", "cloudflare-sandbox", "cloudflare-filestore":
+		return true
+	}
+	return false
+}
+
 // NamesBox reports whether a line of the sandbox SDK is about a sandbox: it names the id that the application gave it.
 func (x *Report) NamesBox(b *Sandbox) bool {
 	return !x.Sandbox.IsZero() && b.OfWorker() && (x.Sandbox == b.Key.ID || x.Sandbox == b.BridgeID || x.Sandbox.Raw() == b.Name.String())

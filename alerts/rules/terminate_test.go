@@ -105,12 +105,23 @@ func TestTerminateDoesNotTakeASilentSessionForOver(t *testing.T) {
 	}
 }
 
-// TestTerminateOfASandboxOfCloudflare, which its workspace joins to its session: what the workspace declares decides.
+// TestTerminateOfASandboxOfCloudflare, which its workspace joins to its session: what the workspace declares decides, that of a filestore
+// which names it too.
 func TestTerminateOfASandboxOfCloudflare(t *testing.T) {
+	for _, provider := range []string{"cloudflare-sandbox", "cloudflare-filestore"} {
+		terminateOfCloudflare(t, provider)
+	}
+}
+
+func terminateOfCloudflare(t *testing.T, provider string) {
+	t.Helper()
 	ends := func(edit func(*backend.Workspace)) *story {
 		s := beginBoxes(t, terminateRule)
 		s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
-		s.reads("a/box", reading{state: "open", attempt: time.Minute, success: time.Minute, provider: "cloudflare-sandbox", edit: edit})
+		s.reads("a/box", reading{state: "open", attempt: time.Minute, success: time.Minute, provider: provider, edit: func(w *backend.Workspace) {
+			w.ProviderID = backend.MustID("c1")
+			edit(w)
+		}})
 		s.box("c1", "a", func(b *backend.Sandbox) {
 			b.Provider, b.Workspace, b.JoinedBy = backend.Text("cloudflare"), backend.MustID("box"), backend.Text("the sandbox id of its workspace")
 		})

@@ -235,7 +235,8 @@ func silent(env *alerts.Env, homes []*fleet.SourceHealth, session backend.ID, n 
 func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *closing {
 	c := &closing{}
 	for w := range env.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
-		if !alerts.HasMachine(w.Provider.String()) || !name.IsZero() && w.Key.ID != name {
+		worker := !w.ProviderID.IsZero() && backend.NamesWorkerBox(w.Provider)
+		if !worker && !alerts.HasMachine(w.Provider.String()) || !name.IsZero() && w.Key.ID != name {
 			continue
 		}
 		if d, ok := w.DestroyOnClose.Get(); ok && (!c.Destroys.IsKnown() || !d) {
@@ -244,7 +245,7 @@ func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *closing {
 		if x, ok := w.ShareAcrossSessions.Get(); ok && (!c.Shared.IsKnown() || x) {
 			c.Shared = w.ShareAcrossSessions
 		}
-		if _, kept := alerts.KeptAlive(w); kept && w.Provider.String() == "cloudflare-sandbox" { // its entry goes with its session
+		if _, kept := alerts.KeptAlive(w); kept && backend.NamesWorkerBox(w.Provider) { // its entry goes with its session
 			c.Awake = true
 		} else if kept {
 			c.Shared = backend.Known(true)

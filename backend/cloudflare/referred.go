@@ -77,7 +77,7 @@ func (s *Source) Refer(from string, refs []*backend.Ref, whole, alone bool) (new
 
 // ours reports whether a reference names a sandbox of this bridge: by its address, else where no other bridge is known.
 func (s *Source) ours(r *backend.Ref, alone bool) bool {
-	if p := r.Provider.String(); p != "cloudflare" && p != "cloudflare-sandbox" || !sandboxID.MatchString(r.Sandbox.Raw()) {
+	if !backend.NamesWorkerBox(r.Provider) || !sandboxID.MatchString(r.Sandbox.Raw()) {
 		return false
 	}
 	if r.Agent == nil || r.Agent.Address.IsEmpty() {

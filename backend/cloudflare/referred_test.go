@@ -28,7 +28,7 @@ func labelOf(b *backend.Sandbox, name string) string {
 // after its last reference.
 func TestReferencesNameSandboxesOfABridge(t *testing.T) {
 	w := withBridge(t, nil)
-	all := []*backend.Ref{refTo("s1", boxA, "cloudflare-sandbox"), refTo("s2", boxB, "cloudflare")}
+	all := []*backend.Ref{refTo("s1", boxA, "cloudflare-sandbox"), refTo("s2", boxB, "cloudflare-filestore")}
 	if !w.src.TakesRefs() || !w.src.Refer("states", all, true, true) || w.src.Refer("states", all, true, true) {
 		t.Error("what references name is new once")
 	}

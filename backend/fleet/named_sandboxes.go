@@ -7,10 +7,10 @@ import (
 	"sandglass/backend"
 )
 
-// SamePlatform reports whether a workspace of a provider can be in a sandbox of a platform: the framework's cloudflare-sandbox is
-// a container of Cloudflare.
+// SamePlatform reports whether a workspace of a provider can name a sandbox of a platform: the framework's cloudflare-sandbox and
+// cloudflare-filestore name containers of Cloudflare.
 func SamePlatform(provider, platform backend.Safe) bool {
-	return provider == platform || platform.String() == "cloudflare" && provider.String() == "cloudflare-sandbox"
+	return provider == platform || platform.String() == "cloudflare" && backend.NamesWorkerBox(provider)
 }
 
 // namedBy is what names the session of a sandbox whose platform does not know sessions.

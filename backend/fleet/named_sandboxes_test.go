@@ -22,6 +22,10 @@ func TestACloudflareSandboxIsJoinedByTheWorkspaceThatNamesIt(t *testing.T) {
 		w.Provider, w.ProviderID = backend.Clean(provider, 40), backend.MustID(named)
 		return w
 	}
+	inNamespace := func(w *backend.Workspace, ns string) *backend.Workspace {
+		w.Namespace = backend.MustID(ns)
+		return w
+	}
 	for _, c := range []struct {
 		name string
 		box  *backend.Sandbox
@@ -32,6 +36,11 @@ func TestACloudflareSandboxIsJoinedByTheWorkspaceThatNamesIt(t *testing.T) {
 		{"by its name", sandbox(object, name, "cloudflare"), []*backend.Workspace{workspace("s1", name, "cloudflare-sandbox")}, "s1"},
 		{"by its container", sandbox(id, id, "cloudflare"), []*backend.Workspace{workspace("s1", object, "cloudflare-sandbox")}, "s1"},
 		{"by a workspace that names no provider", sandbox(id, id, "cloudflare"), []*backend.Workspace{workspace("s1", id, "")}, "s1"},
+		{"by a filestore", sandbox(id, id, "cloudflare"), []*backend.Workspace{workspace("s1", id, "cloudflare-filestore")}, "s1"},
+		{"by a filestore, by the name", sandbox(object, name, "cloudflare"), []*backend.Workspace{workspace("s1", name, "cloudflare-filestore")}, "s1"},
+		{"a filestore of another session too", sandbox(id, id, "cloudflare"), []*backend.Workspace{workspace("s1", id, "cloudflare-filestore"), workspace("s2", id, "cloudflare-sandbox")}, ""},
+		{"a filestore elsewhere", sandbox(id, id, "cloudflare"), []*backend.Workspace{workspace("s1", "elsewhere", "cloudflare-filestore")}, ""},
+		{"a filestore whose namespace is called so", sandbox(id, id, "cloudflare"), []*backend.Workspace{inNamespace(workspace("s1", "elsewhere", "cloudflare-filestore"), id)}, ""},
 		{"two sessions", sandbox(id, id, "cloudflare"), []*backend.Workspace{workspace("s1", id, "cloudflare-sandbox"), workspace("s2", id, "cloudflare-sandbox")}, ""},
 		{"another provider", sandbox(id, name, "cloudflare"), []*backend.Workspace{workspace("s1", name, "docker")}, ""},
 		{"another platform", sandbox(id, id, "docker"), []*backend.Workspace{workspace("s1", id, "docker")}, ""},
@@ -64,8 +73,10 @@ func TestAWorkspaceFindsItsCloudflareSandbox(t *testing.T) {
 	b.Container = backend.MustID("55555")
 	st := step(s, t0, backend.Reading{Sandboxes: []*backend.Sandbox{b}})
 	for _, id := range []string{"2ae7", "box-1", "55555"} {
-		if st.SandboxNamed(backend.MustID(id), backend.Text("cloudflare-sandbox")) == nil {
-			t.Errorf("%s names no sandbox", id)
+		for _, p := range []backend.Literal{"cloudflare-sandbox", "cloudflare-filestore"} {
+			if st.SandboxNamed(backend.MustID(id), backend.Text(p)) == nil {
+				t.Errorf("%s of %s names no sandbox", id, p)
+			}
 		}
 	}
 	for _, id := range []string{"box-1", "55555"} {

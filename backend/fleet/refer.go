@@ -69,7 +69,7 @@ func (l *linedIDs) takeWorks(r *backend.Reading) (news bool) {
 	}
 	for _, w := range r.Workspaces {
 		delete(is, w.Key)
-		if !w.ProviderID.IsZero() && (&backend.Sandbox{Provider: w.Provider}).OfWorker() {
+		if !w.ProviderID.IsZero() && backend.NamesWorkerBox(w.Provider) {
 			is[w.Key] = &backend.Ref{Meta: backend.Meta{Key: w.Key}, Session: w.Key.Parent, Workspace: w.Key.ID, Provider: w.Provider, Sandbox: w.ProviderID}
 		}
 	}

@@ -96,6 +96,7 @@ func TestALineAndAWorkspaceNameASandbox(t *testing.T) {
 		want               int
 	}{
 		"both":               {"abc", "abc", "cloudflare-sandbox", 1},
+		"both, a filestore":  {"abc", "abc", "cloudflare-filestore", 1},
 		"no line":            {"", "abc", "cloudflare-sandbox", 0},
 		"a line of another":  {"abd", "abc", "cloudflare-sandbox", 0},
 		"another provider":   {"abc", "abc", "docker", 0},
