@@ -32,7 +32,7 @@ func diagnoseAgentOutOfMemory(s *subjectView) Diagnosis {
 		s.byLines(question{"pty-output", "Are many terminals open, whose unread output the agent holds?", "the agent's log: it tells from 60 on"}, backend.MetricPTYCount, "many terminals open"),
 		s.snapshotMade(),
 		s.stormNow(),
-		s.sandboxOOM(),
+		s.ofAll((*subjectView).sandboxOOM),
 		s.hostMemory(),
 		s.agentRestarted(),
 		s.logEvidence(),

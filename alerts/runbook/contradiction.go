@@ -20,8 +20,8 @@ func diagnoseContradiction(s *subjectView) Diagnosis {
 		return diagnosePlatform(s)
 	}
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.containerGone(), s.containerDown(), s.unlinkedMount(), s.lostMount(), s.danglingLink(), s.missingDir(), s.occupied(), s.lockedDir(), s.frozenProcess(),
-		s.commandsRun(), s.otherPlanes(), s.sessionNeedsIt(),
+		s.manyAtOnce(), s.ofAll((*subjectView).containerGone), s.containerDown(), s.ofAll((*subjectView).unlinkedMount), s.ofAll((*subjectView).lostMount), s.ofAll((*subjectView).danglingLink), s.ofAll((*subjectView).missingDir), s.ofAll((*subjectView).occupied), s.ofAll((*subjectView).lockedDir), s.ofAll((*subjectView).frozenProcess),
+		s.ofAll((*subjectView).commandsRun), s.ofAll((*subjectView).otherPlanes), s.sessionNeedsIt(),
 	}))}
 	s.endContradiction(&d)
 	return d

@@ -24,6 +24,9 @@ func (s *subjectView) manyAtOnce() Check {
 	if c, is := s.lineOfMany(q); is {
 		return c
 	}
+	if c, is := s.groupOf(q); is {
+		return c
+	}
 	same, undecided := s.alike(alerts.StateFiring, s.sameSign), len(s.alike(alerts.StatePending, s.sameSign))
 	switch n := len(same); {
 	case n == 0 && (len(s.led) == 0 || s.led[0].State != alerts.StateFiring):

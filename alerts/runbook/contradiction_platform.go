@@ -25,7 +25,7 @@ func (s *subjectView) ofPlatform() bool {
 func diagnosePlatform(s *subjectView) Diagnosis {
 	first := append([]Check{s.manyAtOnce(), s.lostCheckpoint()}, s.lostMountOf()...)
 	d := Diagnosis{Checks: s.startFrom(s.fresh(s.fullDisk(append(first, []Check{
-		s.missingFiles(), s.commandsRun(), s.otherPlanes(), s.recordedJobs(), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.unusable(), s.interrupted(), s.runaway(), s.terminals(), s.terminalFails(), s.packageMissing(), s.sessionNeedsIt(),
+		s.ofAll((*subjectView).missingFiles), s.ofAll((*subjectView).commandsRun), s.ofAll((*subjectView).otherPlanes), s.ofAll((*subjectView).recordedJobs), s.wake(), s.unfinished(), s.transit(), s.reaped(), s.expiring(), s.open(), s.token(), s.preview(), s.answersStill(), s.believed(), s.unusable(), s.interrupted(), s.ofAll((*subjectView).runaway), s.terminals(), s.terminalFails(), s.packageMissing(), s.sessionNeedsIt(),
 	}...))))}
 	s.endPlatform(&d)
 	return d
@@ -79,7 +79,7 @@ func (s *subjectView) lostMountOf() []Check {
 	if s.platform() == agentCloud {
 		return nil
 	}
-	return []Check{s.lostMount()}
+	return []Check{s.ofAll((*subjectView).lostMount)}
 }
 
 func (s *subjectView) lostFiles() Check {

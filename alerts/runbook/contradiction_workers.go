@@ -17,10 +17,12 @@ func (s *subjectView) ofWorkers() bool {
 // diagnoseWorkers answers the page about them. The faults of a working directory are those of cloudflare/sandbox-sdk#288.
 func diagnoseWorkers(s *subjectView) Diagnosis {
 	told := []Check{
-		s.ofKind(question{"server-dir", "Is the directory of its control server gone?", "a probe"}, backend.FailServerDir),
-		s.danglingLink(), s.missingDir(), s.occupied(),
-		s.serverFrozen(),
-		s.commandsRun(), s.otherPlanes(),
+		s.ofAll(func(s *subjectView) Check {
+			return s.ofKind(question{"server-dir", "Is the directory of its control server gone?", "a probe"}, backend.FailServerDir)
+		}),
+		s.ofAll((*subjectView).danglingLink), s.ofAll((*subjectView).missingDir), s.ofAll((*subjectView).occupied),
+		s.ofAll((*subjectView).serverFrozen),
+		s.ofAll((*subjectView).commandsRun), s.ofAll((*subjectView).otherPlanes),
 	}
 	s.exclude(told)
 	s.ofFormerLife(told)

@@ -22,7 +22,7 @@ func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 		s.fullRoots(question{"full", "Is a root of scratch directories full?", "a tmpdir source on the hosts that run the agents"}),
 		s.hostMemory(),
 		s.kernelKills(),
-		s.sandboxOOM(),
+		s.ofAll((*subjectView).sandboxOOM),
 		s.parentRestarts(),
 		s.permanent(),
 		s.rollout(),

@@ -26,8 +26,8 @@ func diagnoseReferenceMismatch(s *subjectView) Diagnosis {
 		w.mixed(),
 		s.byErrors(question{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, alerts.NamesStrict),
 		s.disagree(),
-		s.newer(),
-		s.deleted(),
+		s.ofAll((*subjectView).newer),
+		s.ofAll((*subjectView).deleted),
 		s.refsRead(),
 	)}
 	d.Release = s.release()

@@ -33,7 +33,7 @@ func diagnoseSandboxWillNotEnd(s *subjectView) Diagnosis {
 		s.otherUsers(),
 		s.destroyFails(),
 		s.imageOf(),
-		s.restartPolicy(),
+		s.ofAll((*subjectView).restartPolicy),
 	)}
 	if c, is := s.keptAlive(); is {
 		d.Checks = append(d.Checks, c)

@@ -34,10 +34,10 @@ func (s *subjectView) savedStates() (out []*Ref) {
 
 // diagnoseSavedState is for a saved state of an agent SDK that disagrees with the list of its platform.
 func (s *subjectView) diagnoseSavedState() Diagnosis {
-	newer := s.newer()
+	newer := s.ofAll((*subjectView).newer)
 	checks := []Check{newer, s.refsRead()}
 	if newer.Mark != Confirmed { // else the one that is there tells nothing of the one before it
-		checks = append(checks, s.disagree(), s.deleted())
+		checks = append(checks, s.disagree(), s.ofAll((*subjectView).deleted))
 	}
 	d := Diagnosis{Checks: s.answers(checks...)}
 	switch {

@@ -316,7 +316,7 @@ func diagnoseHost(s *subjectView) Diagnosis {
 		s.fullRoots(question{"full", "Is a file system of scratch directories full?", "a tmpdir source on the host"}),
 		s.rootsWritable(),
 		s.inMemory(),
-		s.sandboxOOM(),
+		s.ofAll((*subjectView).sandboxOOM),
 		s.bootedLately(),
 	}))}
 	d.end([]ending{
