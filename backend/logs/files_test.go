@@ -251,6 +251,33 @@ func TestWrongClockCountsAtReadingTime(t *testing.T) {
 	}
 }
 
+// TestLinesOfThePastAheadOfOurClockAreKept: the clock of a worker is minutes ahead. Its lines count when they are read, and the source says so; hours
+// ahead is another time zone, and lines that are not used are counted too.
+func TestLinesOfThePastAheadOfOurClockAreKept(t *testing.T) {
+	r, dir := logDir(t)
+	failed := func(ahead time.Duration) string {
+		return `{"time":"` + t0.Add(ahead).Format(time.RFC3339) + `","level":"error","msg":"tool failed","err":{"message":"Failed to execute command 'ls' in session 'sandbox-demo': Unknown Error, TODO"}}` + "\n"
+	}
+	appendTo(t, filepath.Join(dir, "a.log"), rejected(t0.Add(-time.Minute), "a")+rejected(t0.Add(8*time.Minute), "a")+failed(9*time.Minute)+failed(2*time.Hour))
+	got := r.poll(0)
+	r.want(got, backend.MetricRejections, "a", 2)
+	var lines []backend.Report
+	for _, x := range got.Reports {
+		if x.Kind == backend.ReportNotStarted {
+			lines = append(lines, x)
+		}
+	}
+	if len(lines) != 1 || !lines[0].At.Equal(t0) {
+		t.Errorf("the line 9 minutes ahead is one report at the time it was read, got %v", lines)
+	}
+	for range 2 { // later readings say it too
+		if !hasNote(got, "2 lines of the past carry a time ahead of this computer's clock") || !hasNote(got, "1 lines of the past are not counted: their time is more than 30 minutes ahead") {
+			t.Errorf("notes %v", got.Notes)
+		}
+		got = r.poll(5 * time.Second)
+	}
+}
+
 func TestBucketsAreAtMostFiveSeconds(t *testing.T) {
 	r, dir := logDir(t)
 	path := filepath.Join(dir, "a.log")

@@ -35,6 +35,7 @@ const (
 	forgetSeries = time.Hour        // a series silent for longer is no longer reported as 0
 	forgetRollup = 10 * time.Minute // a rollup key silent for longer starts anew
 	skew         = 2 * time.Minute  // how far ahead of our clock a line may be and still be believed
+	pastSkew     = 30 * time.Minute // how far ahead a line of the past may be and still be counted, when it was read; beyond it the zone is wrong
 	commandPast  = 30 * time.Second // after its start a command may still print the past
 	firstWait    = 2 * time.Second  // the first poll waits this long for a stream's first lines
 	retryFirst   = time.Second      // pause before a stream is opened again; doubles, with jitter

@@ -47,9 +47,9 @@ type lineAnalyser struct {
 }
 
 type lineStats struct {
-	lines, matched, decoded, cut, offClock, untimed, bounded, undated, continued, moreEvents, sampled int
-	bytes                                                                                             int64
-	earliest                                                                                          time.Time // of history: since when it is covered
+	lines, matched, decoded, cut, offClock, ahead, zoned, untimed, bounded, undated, continued, moreEvents, sampled int
+	bytes                                                                                                           int64
+	earliest                                                                                                        time.Time // of history: since when it is covered
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *lineAnalyser {
@@ -109,8 +109,14 @@ func (p *placement) place(own time.Time, stats *lineStats) (time.Time, bool) {
 				stats.earliest = p.lo
 			}
 		}
-		if own.Before(p.lo) || own.After(p.hi.Add(skew)) {
+		switch {
+		case own.After(p.hi.Add(pastSkew)):
+			stats.zoned++
 			return time.Time{}, false
+		case own.Before(p.lo):
+			return time.Time{}, false
+		case own.After(p.hi.Add(skew)):
+			stats.ahead++
 		}
 		return earlier(own, p.hi), true
 	}
@@ -430,6 +436,8 @@ func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 	a.ever.lines += a.seen.lines
 	a.ever.matched += a.seen.matched
 	a.ever.sampled += a.seen.sampled
+	a.ever.ahead += a.seen.ahead
+	a.ever.zoned += a.seen.zoned
 	r.Notes = append(r.Notes, a.notes()...)
 }
 
@@ -446,6 +454,8 @@ func (a *lineAnalyser) notes() []backend.Safe {
 	}
 	note(a.seen.cut > 0, "%d lines longer than 1 MiB: only their beginning was searched", a.seen.cut)
 	note(a.seen.offClock > 0, "%d lines carry a time that cannot be right: they are counted at the time they were read", a.seen.offClock)
+	note(a.ever.ahead > 0, "%d lines of the past carry a time ahead of this computer's clock: they are counted at the time they were read; set the clock of what writes them", a.ever.ahead)
+	note(a.ever.zoned > 0, "%d lines of the past are not counted: their time is more than %d minutes ahead of this computer's clock; let the logger write its time zone", a.ever.zoned, int(pastSkew.Minutes()))
 	note(a.seen.continued > 0, "%d matching lines do not begin as the lines of this log do: they are taken for text that an agent or a tool wrote", a.seen.continued)
 	note(a.tally.folded > 0, "more than %d series: further sessions are counted together", maxSeries)
 	note(a.mems.silent > 0, "%d lines should tell the memory of the process and hold no number of bytes; check the pattern", a.mems.silent)
