@@ -38,10 +38,10 @@ type agentOnset struct {
 // sameLine is how far apart two runs may date one line of a log: each measures the clock of its source anew.
 const sameLine = time.Second
 
-// join takes over what a line tells of the beginning. A change of the working directory before a command that ran, or before its repair,
-// explains nothing.
+// join takes over what a line tells of the beginning. A line before a command that ran is of another failure, and a change of the working
+// directory before one, or before its repair, explains nothing.
 func (a *agentOnset) join(x *backend.Report, repair time.Time) {
-	if a.First.IsZero() || x.At.Before(a.First.Add(-sameLine)) {
+	if a.First.IsZero() || x.At.Before(a.First.Add(-sameLine)) && x.At.After(a.Good) {
 		a.First = x.At
 	}
 	if x.GoodAt.After(a.Good) && !x.GoodAt.After(a.First) {
@@ -137,22 +137,21 @@ func (n *contradictionNote) mendedAt(b *backend.Sandbox) time.Time {
 // line of the same session, a start of the container, or the proof that a fault which an action had found is gone. A probe that
 // only finds commands to run proves nothing: they run as well where the directory of the control server is gone.
 func unstarted(env *alerts.Env, b *backend.Sandbox, gone time.Time) []backend.Report {
-	ran := map[backend.ID]time.Time{}
 	o, _ := b.Observed.Get()
 	works := latestOf(env.Time(&b.Meta, b.StartedAt), latestOf(latestOf(env.Ours(gone), env.Ours(o.Destroyed())), env.Ours(repairOf(b))))
 	var out []backend.Report
 	for _, x := range reportsOf(env, b) {
 		switch {
-		case x.Kind == backend.ReportCommandRan:
-			ran[x.Session] = x.At
+		case x.Kind == backend.ReportCommandRan: // of two lines at one time the first read comes first
+			out = slices.DeleteFunc(out, func(y backend.Report) bool { return y.Session == x.Session })
 		case x.Kind == backend.ReportNotStarted && env.Ours(x.At).After(works):
-			out = append(out, x)
+			out = append(slices.DeleteFunc(out, func(y backend.Report) bool { return y.Session == x.Session && y.At.Before(x.GoodAt) }), x)
 		}
 	}
 	plain, _ := o.Of(backend.PlaneExec)
 	return slices.DeleteFunc(out, func(x backend.Report) bool {
 		_, _, noDir := backend.NoDirectoryText(x.Text.String())
-		return !x.At.After(ran[x.Session]) || noDir && plain.Outcome == backend.OutcomeOK && plain.At.After(x.At) // it begins where that could not
+		return noDir && plain.Outcome == backend.OutcomeOK && plain.At.After(x.At) // it begins where that could not
 	})
 }
 
@@ -285,6 +284,9 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 	note := *n // evidence changes nothing
 	gone := note.mendedAt(b)
 	lines := unstarted(env, b, gone)
+	if n.Agent != nil { // what failed before a command that an earlier run read is of another failure
+		lines = slices.DeleteFunc(lines, func(x backend.Report) bool { return x.At.Before(n.Agent.First.Add(-sameLine)) })
+	}
 	if len(lines) == 0 || n.Agent == nil {
 		return nil
 	}

@@ -82,6 +82,7 @@ type sandboxSession struct {
 	agents    []string     // that the lines of the session name, by name
 	failing   bool
 	failedAt  time.Time // the newest line of a command that could not begin
+	unended   bool      // such a line was reported, and no command that ran since
 }
 
 // openCommand is the head of a message whose command has several lines.
@@ -194,8 +195,8 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 	if at.After(x.goodAt) {
 		x.goodAt = at
 	}
-	if x.failing && !at.Before(x.failedAt) && len(a.reports) < maxReports {
-		x.failing = false
+	if over := x.failing && !at.Before(x.failedAt); (over || x.unended) && len(a.reports) < maxReports { // a former process may have read a newer line
+		x.failing, x.unended = x.failing && !over, false
 		a.reports = append(a.reports, a.ofSession(backend.ReportCommandRan, string(r.session), at,
 			backend.Report{Command: a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)}))
 	}
@@ -246,11 +247,15 @@ func (a *lineAnalyser) notStarted(r *record, data []byte, at time.Time) bool {
 	}
 	x.ranBy(cmp.Or(agentOf(data), agentOf(r.message)))
 	out.Agents = a.cleaner.Clean(strings.Join(x.agents, ", "), sampleRunes)
-	if x.failing = true; at.After(x.failedAt) {
-		x.failedAt = at
-	}
 	out.Text = a.cleaner.Clean(string(said[:min(len(said), maxSample)]), sampleRunes)
 	a.reports = append(a.reports, a.ofSession(backend.ReportNotStarted, session, at, out))
+	if at.Before(x.goodAt) { // a newer file was read first
+		a.reports = append(a.reports, a.ofSession(backend.ReportCommandRan, session, x.goodAt, backend.Report{}))
+		return true
+	}
+	if x.failing, x.unended = true, true; at.After(x.failedAt) {
+		x.failedAt = at
+	}
 	return true
 }
 

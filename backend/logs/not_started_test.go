@@ -228,6 +228,38 @@ func TestALaterProcessKnowsWhichSessionsFail(t *testing.T) {
 	}
 }
 
+// TestACommandThatRanBetweenTwoFailuresIsTold: also to a process that knows of the newer failure, and where the file with the newer lines is read first.
+func TestACommandThatRanBetweenTwoFailuresIsTold(t *testing.T) {
+	t.Parallel()
+	const bad, ran = `Failed to execute command 'pwd' in session 'sandbox-demo': Unknown Error, TODO`, `{"level":"info","msg":"command done","sessionId":"sandbox-demo","command":"ls","exitCode":0}`
+	type line struct {
+		text string
+		at   time.Duration
+	}
+	first := []line{{bad, 0}, {ran, time.Minute}, {bad, 2 * time.Minute}}
+	for name, read := range map[string][]line{"known": first, "newer file first": {first[1], first[2], first[0]}} {
+		opts := defaults()
+		a := newAnalyst(&opts, testDeps(t, func() time.Time { return t0 }), t0)
+		if name == "known" {
+			a.commands.resume([]backend.Bookmark{{File: markFailing + "sandbox-demo", Sizes: []backend.SizeAt{{At: t0.Add(2 * time.Minute)}}}})
+		}
+		a.begin(0, time.Second)
+		for _, l := range read {
+			a.line([]byte(l.text), len(l.text)+1, time.Time{}, &placement{lo: t0.Add(l.at), hi: t0.Add(l.at)}, &lineage{})
+		}
+		var r backend.Reading
+		a.finish(&r, t0.Add(3*time.Minute))
+		if !slices.ContainsFunc(r.Reports, func(x backend.Report) bool {
+			return x.Kind == backend.ReportCommandRan && x.At.Equal(t0.Add(time.Minute))
+		}) {
+			t.Errorf("%s: %+v", name, r.Reports)
+		}
+		if len(a.commands.bookmarks(t0.Add(3*time.Minute))) != 1 {
+			t.Errorf("%s: the session fails still", name)
+		}
+	}
+}
+
 // TestACallForAFileIsNoCommand: a line about one is told from a line about a command, in text and in JSON, also where the command quotes one.
 func TestACallForAFileIsNoCommand(t *testing.T) {
 	t.Parallel()
