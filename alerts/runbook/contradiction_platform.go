@@ -375,7 +375,11 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 			break
 		}
 		d.dont("Don't count on use to keep it: most limits count from creation.")
-		d.do("Save its files: sandglass rescue %s. Or let the agent save its workspace.", name)
+		if fails := s.saveFails(); !fails.IsEmpty() {
+			d.do("Save its files: sandglass rescue %s. %s", name, fails)
+		} else {
+			d.do("Save its files: sandglass rescue %s. Or let the agent save its workspace.", name)
+		}
 		d.do("Or make its life longer by hand. The vendor's command line can, where the platform allows it.")
 	case d.is("reaped") && s.platform() == agentCloud:
 		d.NoReset = backend.Safe{}

@@ -31,7 +31,11 @@ func (s *subjectView) endInterrupted(d *Diagnosis, name backend.Safe) {
 		d.conclude("A snapshot did not end well: %s. Whether a later one did is not known.", d.fact("interrupted"))
 		d.dont("Don't count on the newest snapshot: it may be older.")
 		d.do("Rescue the files first: sandglass rescue %s. It wakes the sandbox.", name)
-		d.do("Let the agent save again.")
+		if fails := s.saveFails(); !fails.IsEmpty() {
+			d.do("Don't count on its next save. %s", fails)
+		} else {
+			d.do("Let the agent save again.")
+		}
 		d.do("Remove the archive that is left by hand then.")
 	}
 	d.do("Probe again: sandglass probe %s", name)
