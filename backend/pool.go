@@ -1,6 +1,9 @@
 package backend
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Pool is how many sandboxes a part of a platform runs, of how many it may run.
 type Pool struct {
@@ -13,4 +16,13 @@ type Pool struct {
 	Policy   Safe       `json:"policy,omitzero"`  // how it is scheduled, the platform's own word
 	Rollout  Safe       `json:"rollout,omitzero"` // the rollout that goes on, empty: none
 	At       time.Time  `json:"at"`               // when it was read
+}
+
+// PlacesKey is the key of an alert about the places of a pool; nil: of those of its source, of which only a refused command tells.
+func PlacesKey(source string, x *Pool) Key {
+	name := "commands"
+	if x != nil {
+		name = cmp.Or(Clean(x.ID.Raw(), 100), x.Name).String()
+	}
+	return Key{Kind: KindSource, Source: source, ID: MustID(source + "/" + name)}
 }

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"cmp"
-
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -17,7 +15,7 @@ func (r *capacity) pools(env *alerts.Env, known alerts.Known, seen map[backend.K
 		command, is := refused[h.Key.Source]
 		for i := range h.Pools {
 			x := &h.Pools[i]
-			key := backend.Key{Kind: backend.KindSource, Source: h.Key.Source, ID: backend.MustID(h.Key.Source + "/" + cmp.Or(backend.Clean(x.ID.Raw(), 100), x.Name).String())}
+			key := backend.PlacesKey(h.Key.Source, x)
 			if seen[key] {
 				continue
 			}

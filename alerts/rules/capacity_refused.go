@@ -48,5 +48,5 @@ func (r *capacity) alone(env *alerts.Env, x *refusedCommand) alerts.Found {
 		v.Cause = backend.Textf("the platform of %s has no container to give now: that is not your limit", backend.Clean(source, 60))
 	}
 	v.Detail = v.Cause
-	return alerts.Found{Key: backend.Key{Kind: backend.KindSource, Source: source, ID: backend.MustID(source + "/commands")}, Verdict: v}
+	return alerts.Found{Key: backend.PlacesKey(source, nil), Verdict: v}
 }

@@ -184,9 +184,30 @@ const noRoomFor = 10 * time.Minute
 // NoRoom reports whether a probe of a sandbox of a Cloudflare Worker is likely to find no instance: the newest command in it was refused
 // for want of one a short time ago, and nothing says that it runs.
 func (s *State) NoRoom(b *backend.Sandbox, now time.Time) bool {
+	v, is := refusedRoom(b)
+	return is && now.Sub(v.At) < noRoomFor
+}
+
+func refusedRoom(b *backend.Sandbox) (v backend.Verdict, is bool) {
 	o, _ := b.Observed.Get()
-	v, is := o.Of(backend.PlaneExec)
-	return is && b.OfWorker() && b.Class != backend.SandboxRunning && v.Kind == backend.FailThrottled && now.Sub(v.At) < noRoomFor
+	v, is = o.Of(backend.PlaneExec)
+	return v, is && b.OfWorker() && b.Class != backend.SandboxRunning && v.Kind == backend.FailThrottled
+}
+
+// PlacesFor are the keys of alerts about the places in which a sandbox would run whose newest command was refused for want of one; none where
+// it was not, or where something says that it runs.
+func (s *State) PlacesFor(b *backend.Sandbox) (out []backend.Key) {
+	if _, is := refusedRoom(b); !is {
+		return nil
+	}
+	if h := s.Source(b.Key.Source); h != nil {
+		for i := range h.Pools {
+			if x := &h.Pools[i]; b.Application.IsEmpty() || b.Application == x.Name {
+				out = append(out, backend.PlacesKey(b.Key.Source, x))
+			}
+		}
+	}
+	return append(out, backend.PlacesKey(b.Key.Source, nil))
 }
 
 // RootMoved is where the agent of a sandbox of a Cloudflare Worker moved its working directory, and when, as the newest line of its log

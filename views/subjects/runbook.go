@@ -42,7 +42,7 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 			case a.About(i, key):
 				return Page{Question: views.Question{Incident: a.Runbook, Subject: key}, Rule: a.Rule, Trouble: true}, true
 			case part.Rule == "" && (key.Kind == backend.KindSession && k.Source == key.Source && k.Parent == key.ID || near[k]):
-				part = Page{Question: views.Question{Incident: a.Runbook, Subject: k}, Rule: a.Rule, Why: "An alert names its " + k.Kind.Spec().Name + " " + nameOf(k, f.Snapshot) + ".", Trouble: true}
+				part = Page{Question: views.Question{Incident: a.Runbook, Subject: k}, Rule: a.Rule, Why: "An alert names " + ofIt(k, f.Snapshot) + ".", Trouble: true}
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 }
 
 // JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, and a workspace's session; of a
-// piece of work what it belongs to, and what that is joined to; of a sandbox of an agent SDK its session and the saved state that names it.
+// piece of work what it belongs to, and what that is joined to; of a sandbox of an agent SDK its session and the saved state that names it, and of one that was refused a place the places.
 func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	session, name := key.ID, backend.ID{}
 	near := map[backend.Key]bool{}
@@ -89,14 +89,26 @@ func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	return near
 }
 
-// joinedToBox are the session of a sandbox that an agent SDK uses, by whatever source an alert names it, and the saved states of it.
+// ofIt says what a subject is to the one that it is joined to.
+func ofIt(k backend.Key, s *views.Snapshot) string {
+	if k.Kind == backend.KindSource {
+		return "the instances of " + k.Source + ", of which it was refused one"
+	}
+	return "its " + k.Kind.Spec().Name + " " + nameOf(k, s)
+}
+
+// joinedToBox are the session of a sandbox that an agent SDK uses, by whatever source an alert names it, the saved states of it, and the places
+// of which it was refused one.
 func joinedToBox(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	near := map[backend.Key]bool{}
 	var session backend.ID
 	if b := st.Sandbox(key); b != nil {
+		for _, k := range st.PlacesFor(b) {
+			near[k] = true
+		}
 		state := st.StateNaming(b)
 		if state == nil && b.Provider.String() != "blaxel" {
-			return nil
+			return near
 		}
 		if session = st.SessionOn(b); state != nil {
 			near[state.Key] = true

@@ -1,6 +1,8 @@
 package subjects
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/theme"
 )
 
 // TestASandboxOfABridge: its id has the room to be read whole, and its age is that of its start, for it is made anew at each one.
@@ -102,5 +105,45 @@ func TestWhatFollowsAnErrorStandsApart(t *testing.T) {
 	w.errors = append(w.errors, "Internal error")
 	if said := w.once("Internal error(code 1000); 2 failed polls"); said != "the error above (code 1000); 2 failed polls" {
 		t.Error(said)
+	}
+}
+
+// TestARefusedPlaceLeadsToItsAlert: the page of a sandbox whose start was refused for want of an instance lists the alert about them; one that runs was
+// not refused one, and what is short elsewhere is not its trouble.
+func TestARefusedPlaceLeadsToItsAlert(t *testing.T) {
+	t.Parallel()
+	pools := []backend.Pool{{ID: backend.MustID("app-1"), Name: backend.Text("agents")}, {ID: backend.MustID("app-2"), Name: backend.Text("others")}}
+	for name, x := range map[string]struct {
+		class backend.SandboxClass
+		app   backend.Literal
+		about backend.Key
+		kind  backend.FailureKind
+		want  bool
+	}{
+		"refused, no application is full":  {backend.SandboxUnknown, "", backend.PlacesKey("cf", nil), backend.FailThrottled, true},
+		"refused, an application is full":  {backend.SandboxExited, "agents", backend.PlacesKey("cf", &pools[0]), backend.FailThrottled, true},
+		"refused, of which is not known":   {backend.SandboxUnknown, "", backend.PlacesKey("cf", &pools[1]), backend.FailThrottled, true},
+		"refused, another one is full":     {backend.SandboxExited, "agents", backend.PlacesKey("cf", &pools[1]), backend.FailThrottled, false},
+		"it runs":                          {backend.SandboxRunning, "agents", backend.PlacesKey("cf", &pools[0]), backend.FailThrottled, false},
+		"refused for its key":              {backend.SandboxUnknown, "", backend.PlacesKey("cf", nil), backend.FailUnauthorised, false},
+		"refused, another source is short": {backend.SandboxUnknown, "", backend.PlacesKey("cf2", nil), backend.FailThrottled, false},
+	} {
+		b := &backend.Sandbox{Provider: backend.Text("cloudflare"), Class: x.class, IsSandbox: true, Name: backend.Text("demo")}
+		b.Application = backend.Text(x.app)
+		b.Key = backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("demo")}
+		b.BridgeID = b.Key.ID
+		b = b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: x.kind, At: noon, What: backend.Text("the bridge answered 503")}})
+		a := &alerts.Alert{ID: "a1", Rule: "capacity", Runbook: "7", Source: x.about.Source, State: alerts.StateFiring, Cause: backend.Text("no instance left"), Since: noon, SubjectCount: 1,
+			Subjects: []alerts.Subject{{Key: x.about, State: alerts.StateFiring, Since: noon}}}
+		f := &views.Frame{Theme: theme.New(theme.NoColours, theme.Unicode), Snapshot: views.NewSnapshot(noon, &fleet.State{Number: 1, Wall: noon, Sandboxes: fleet.NewTable(b),
+			Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "cf", ID: backend.MustID("cf")}, Status: fleet.StatusOK, LastOK: noon, Pools: pools}}}, &alerts.Board{Alerts: []*alerts.Alert{a}})}
+		doc, links := Doc(b.Key, f)
+		text := strings.Join(doc.Layout(f.Theme, 120), "\n")
+		if is := slices.Contains(links, views.AlertKey(a)) && strings.Contains(text, "about the instances of cf, of which it was refused one"); is != x.want {
+			t.Errorf("%s: listed %v\n%s", name, is, text)
+		}
+		if p, _ := PageOf(b.Key, f); (p.Incident == "7") != x.want {
+			t.Errorf("%s: its page is %q: %s", name, p.Incident, p.Why)
+		}
 	}
 }

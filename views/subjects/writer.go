@@ -227,7 +227,7 @@ func (w *writer) naming(key backend.Key) {
 			}
 			w.named(a, &a.Subjects[i])
 			if near[k] && !a.About(i, key) {
-				w.Line(dim("  about its " + k.Kind.Spec().Name + " " + nameOf(k, w.f.Snapshot)))
+				w.Line(dim("  about " + ofIt(k, w.f.Snapshot)))
 			}
 		}
 	}
