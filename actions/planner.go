@@ -70,6 +70,7 @@ func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	c.sort(p, keys, candidates, snap)
 	named(p, snap.State)
 	c.mentionDamage(ctx, p)
+	c.mentionUnsaved(ctx, p, snap.State)
 	p.Gesture = gestureOf(p, ability.Spec)
 	p.Short = c.short(p, snap.State)
 	if p.Gesture == GestureName && p.Short == "" {

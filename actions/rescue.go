@@ -79,13 +79,16 @@ func (l Lost) Said(clean func(string, int) backend.Safe) backend.Safe {
 // notSaved is the file of an archive that names everything that the archive lacks.
 const notSaved = "NOT-SAVED.txt"
 
+// partlyDone begins what is said of a rescue that saved a part.
+const partlyDone = "partly done: "
+
 // Rescued is the result of a rescue into a file: an archive that lacks something is kept, and the rescue has failed in part.
 func Rescued(done Done, lost Lost, clean func(string, int) backend.Safe) (Done, error) {
 	if lost.N == 0 {
 		done.Proved = true
 		return done, nil
 	}
-	return Done{}, fmt.Errorf("partly done: %s. %s not saved, or not whole: %s. %s in the archive names all", done.Text,
+	return Done{}, fmt.Errorf(partlyDone+"%s. %s not saved, or not whole: %s. %s in the archive names all", done.Text,
 		backend.Counted(lost.N, "file or directory is", "files and directories are"), lost.Said(clean), notSaved)
 }
 
