@@ -134,7 +134,7 @@ func (w *world) carryOut(v actions.Verb, c actions.Candidate) (actions.Done, err
 		f.wakes = 0
 	}
 	if w.reads > 0 {
-		f.reads = w.reads
+		f.reads, f.list, f.command = w.reads, w.reads, time.Second
 	}
 	done, err := e.Do(w.t.Context(), actions.Target{Key: c.Key, Identity: c.Identity}, actions.Params{})
 	if len(done.Observed) > 0 {

@@ -88,7 +88,7 @@ type client struct {
 	read    time.Duration    // how long its own record took
 	age     time.Duration    // since it was made
 	waking  *sandbox.Refusal // of the first request, where that was sent again
-	heard   bool             // the server in it answered a request
+	answers int              // of the server in it
 }
 
 // client makes one for a target. The key goes to the control plane, and to the address of the sandbox where that is allowed.
@@ -114,6 +114,7 @@ type answer struct {
 	body    []byte
 	refusal *sandbox.Refusal // of an answer that is no success
 	took    time.Duration
+	silent  bool // our own deadline ended it, and not a byte came
 }
 
 // control sends one request to the control plane.
@@ -132,7 +133,9 @@ func (c *client) ask(ctx context.Context, call sandbox.Call, within time.Duratio
 		return answer{}, errNoAddress
 	}
 	a, err := c.send(ctx, c.inside, call, within)
-	c.heard = c.heard || err == nil && (a.refusal == nil && isJSON(a.body) || a.refusal != nil && a.refusal.Heard())
+	if err == nil && (a.refusal == nil && isJSON(a.body) || a.refusal != nil && a.refusal.Heard()) {
+		c.answers++
+	}
 	return a, err
 }
 
@@ -143,23 +146,25 @@ func isJSON(body []byte) bool {
 }
 
 func (c *client) send(ctx context.Context, base string, call sandbox.Call, within time.Duration) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	o := wire.Order{Method: call.Method, URL: strings.TrimRight(base, "/") + call.Path, Header: c.factory.site.Header(), Body: call.Body}
 	maps.Copy(o.Header, call.Header)
 	began := c.factory.now()
 	var r *wire.Reply
+	var size int64
 	var err error
 	if call.Method == http.MethodGet { // which can be large
 		var body bytes.Buffer
-		if r, _, err = c.actor.Fetch(ctx, o, &body, maxAnswer); err == nil && r.Body == nil {
+		if r, size, err = c.actor.Fetch(bounded, o, &body, maxAnswer); err == nil && r.Body == nil {
 			r.Body = body.Bytes()
 		}
 	} else {
-		r, err = c.actor.Send(ctx, o)
+		r, err = c.actor.Send(bounded, o)
 	}
 	a := answer{took: c.factory.now().Sub(began)}
 	if err != nil {
+		a.silent = silent(ctx, bounded, err, size, call.Method != http.MethodGet)
 		return a, err
 	}
 	a.body = r.Body
@@ -179,7 +184,9 @@ func (c *client) first(ctx context.Context) (answer, error) {
 	}
 	end := c.factory.now().Add(c.factory.wakes)
 	for pause := c.factory.pause; ; pause = min(2*pause, c.factory.reads) {
+		c.waits("sandbox", c.factory.reads)
 		a, err := c.ask(ctx, call, c.factory.reads)
+		c.waited("sandbox", &a, err)
 		if err != nil || a.refusal == nil || !a.refusal.Meaning().Again() || c.factory.now().Add(pause).After(end) {
 			return a, err
 		}

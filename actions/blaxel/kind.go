@@ -12,7 +12,7 @@ import (
 
 // longest is how long one sandbox may take: the first request waits until it is awake, and a rescue reads many files.
 const (
-	longest       = sandbox.FirstWithin + 12*sandbox.ReadWithin
+	longest       = 2*sandbox.FirstWithin + 13*sandbox.ReadWithin
 	longestRescue = 20 * time.Minute
 )
 
@@ -20,10 +20,12 @@ const (
 type Options struct {
 	Act         wire.Credential `toml:"act" doc:"the key for acting, read only while a confirmed plan runs; without this table that of [source.read]"`
 	RescueLimit backend.Size    `toml:"rescue_limit" doc:"how much rescue downloads at most"`
+	// ProcessList has no source: 30 s is what the agent's SDK gives a fast call (fast_op_s).
+	ProcessList backend.Duration `toml:"process_list" doc:"how long a probe waits for the list of processes, which holds the ends of all their output; from 1s to 55s"`
 }
 
 func defaults() Options {
-	return Options{Act: wire.Credential{Header: "Authorization"}, RescueLimit: 1_000_000_000}
+	return Options{Act: wire.Credential{Header: "Authorization"}, RescueLimit: 1_000_000_000, ProcessList: backend.Duration(30 * time.Second)}
 }
 
 // platform is the read ability of a source that says where its workspace is.
@@ -68,9 +70,12 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 	if o.RescueLimit < 1_000_000 {
 		return nil, nil, site.Options.Refuse("rescue_limit", "must be at least 1MB")
 	}
+	if w := o.ProcessList.Std(); w < time.Second || w > 55*time.Second {
+		return nil, nil, site.Options.Refuse("process_list", "must be from 1s to 55s: the network before a sandbox gives up after about 60s")
+	}
 	parts, missing := map[actions.Verb]actions.Part{}, map[actions.Verb]backend.Safe{}
 	src, ok := site.Source.(platform)
-	f := &factory{deps: site.Deps, limit: int64(o.RescueLimit), state: site.StateDir, pause: time.Second, ends: 8 * time.Second, reads: sandbox.ReadWithin, wakes: sandbox.FirstWithin}
+	f := &factory{deps: site.Deps, limit: int64(o.RescueLimit), state: site.StateDir, pause: time.Second, ends: 8 * time.Second, reads: sandbox.ReadWithin, wakes: sandbox.FirstWithin, command: commandWithin, list: o.ProcessList.Std()}
 	if ok {
 		f.site = src.Site()
 		if !o.Act.IsZero() {
@@ -105,8 +110,9 @@ type factory struct {
 	limit int64
 	state string
 	// pause is the first wait before a read is sent again, ends how long the end of a process or a sandbox is waited for.
-	// reads is how long one read may take, wakes how long the first is sent again.
-	pause, ends, reads, wakes time.Duration
+	// reads is how long one read may take, wakes how long the first is sent again, command how long true may run, list how long the
+	// list of processes may take.
+	pause, ends, reads, wakes, command, list time.Duration
 }
 
 func (f *factory) part(v actions.Verb) (actions.Part, bool) {

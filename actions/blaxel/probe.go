@@ -30,6 +30,9 @@ type examination struct {
 	seen  backend.Inside
 	ahead time.Duration // by which the times of its processes are ahead
 	over  bool          // it is reported to have ended, or to be on its way
+	all   []sandbox.Process
+	left  int // processes that its list has besides
+	quiet []quiet
 }
 
 func (c *client) examine(t actions.Target) *examination {
@@ -53,6 +56,7 @@ func (c *client) probe(ctx context.Context, t actions.Target) (actions.Done, err
 	default:
 		x.agentSees(&a, nil)
 	}
+	x.commands(ctx) // before true, which is the newer proof then
 	x.exec(ctx, &top)
 	x.list(ctx, &top)
 	x.owned()
@@ -146,11 +150,12 @@ func (x *examination) exec(ctx context.Context, top *sandbox.Directory) {
 	if backend.LooseRoot(dir) {
 		dir = ""
 	}
-	call, err := sandbox.Exec(sandbox.Order{Command: "true", Dir: dir, Wait: commandWithin})
+	f := x.c.factory
+	call, err := sandbox.Exec(sandbox.Order{Command: "true", Dir: dir, Wait: f.command})
 	if err != nil {
 		return
 	}
-	a, err := x.c.ask(ctx, call, commandWithin+x.c.factory.reads)
+	a, err := x.ask(ctx, askExec, call, f.command+f.reads)
 	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Took: a.took}
 	switch {
 	case err != nil:
@@ -197,7 +202,7 @@ func (x *examination) refused(v *backend.Verdict, r *sandbox.Refusal, top *sandb
 		v.Evidence = []backend.Safe{said}
 	case sandbox.MeansGoesOn:
 		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailExecTimeout
-		v.What = backend.Textf("true did not end within %s; only the wait ended, so that it may still run", backend.Age(commandWithin))
+		v.What = backend.Textf("true did not end within %s; only the wait ended, so that it may still run", backend.Age(x.c.factory.command))
 		v.Evidence = []backend.Safe{said}
 	case sandbox.MeansFull:
 		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailNoSpace
@@ -240,7 +245,7 @@ func (x *examination) list(ctx context.Context, top *sandbox.Directory) {
 		x.add(backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown, What: backend.Textf("not listed: %s", backend.WhyLoose(x.c.clean(x.root, 200)))})
 		return
 	}
-	a, err := x.c.ask(ctx, call, x.c.factory.reads)
+	a, err := x.ask(ctx, askList, call, x.c.factory.reads)
 	v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeUnknown, Took: a.took}
 	root := x.c.clean(x.root, 200)
 	switch {
@@ -312,6 +317,7 @@ func (x *examination) read(ctx context.Context, d *sandbox.Directory) {
 	began := x.c.factory.now()
 	bounded, cancel := context.WithTimeout(ctx, x.c.factory.reads)
 	defer cancel()
+	x.c.waits(askRead, x.c.factory.reads)
 	size, err := files{x.c}.Read(bounded, path.Join(x.root, path.Base("/"+least.Name)), io.Discard, largestRead+1)
 	v := backend.Verdict{Plane: backend.PlaneRead, Outcome: backend.OutcomeUnknown, Took: x.c.factory.now().Sub(began)}
 	if err != nil {
@@ -319,17 +325,13 @@ func (x *examination) read(ctx context.Context, d *sandbox.Directory) {
 	} else {
 		v.Outcome, v.What = backend.OutcomeOK, backend.Textf("a file of %s was read", backend.Bytes(size))
 	}
+	x.c.waited(askRead, &answer{took: v.Took}, err)
 	x.add(v)
 }
 
-// inside reads processes, /tmp and the drives. What cannot be read is named with the reason, and says nothing about the sandbox.
+// inside reads /tmp and the drives, besides the processes. What cannot be read is named with the reason, and says nothing about the
+// sandbox.
 func (x *examination) inside(ctx context.Context) {
-	var all []sandbox.Process
-	var left int
-	x.part(ctx, backend.PartProcesses, sandbox.Processes(), sandbox.FirstWithin, func(body []byte) (err error) {
-		all, left, err = sandbox.ReadProcesses(body)
-		return err
-	})
 	tmp, err := sandbox.List("/tmp")
 	if err != nil {
 		return
@@ -348,9 +350,10 @@ func (x *examination) inside(ctx context.Context) {
 		}
 		return err
 	})
-	x.killed(ctx, all)
-	x.room(all)
-	x.processes(all, left)
+	x.hangs()
+	x.killed(ctx, x.all)
+	x.room(x.all)
+	x.processes(x.all, x.left)
 	x.keep()
 }
 
@@ -392,7 +395,7 @@ func (x *examination) killed(ctx context.Context, all []sandbox.Process) {
 
 // part asks for one part and has its answer read.
 func (x *examination) part(ctx context.Context, name backend.Literal, call sandbox.Call, within time.Duration, read func([]byte) error) {
-	a, err := x.c.ask(ctx, call, within)
+	a, err := x.ask(ctx, name, call, within)
 	switch {
 	case err != nil:
 		x.unread(name, x.c.clean(err.Error(), 200))
@@ -469,7 +472,7 @@ func (x *examination) end(output string) backend.Safe {
 
 // keep adds what was read to the verdict of the control plane, which is proved by the sandbox's own record.
 func (x *examination) keep() {
-	x.seen.At, x.seen.Root, x.seen.Answered = x.c.factory.now(), x.c.clean(x.root, 200), x.c.heard
+	x.seen.At, x.seen.Root, x.seen.Answered = x.c.factory.now(), x.c.clean(x.root, 200), x.c.answers > 0
 	seen := x.seen
 	x.add(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, What: backend.Text("its own record can be read"), Took: x.c.read, Inside: &seen})
 }

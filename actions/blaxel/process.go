@@ -176,6 +176,7 @@ func (c *client) signal(ctx context.Context, t actions.Target, read *sandbox.Pro
 	if at, err := time.Parse(time.RFC3339, fact(t, factStarted)); err == nil { // the probe knew the zone of the sandbox
 		x.clock(read.Started, at)
 	}
+	x.commands(ctx)
 	x.inside(ctx)
 	done.Observed = x.found
 	switch {
