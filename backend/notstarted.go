@@ -120,13 +120,23 @@ const RootIsLink = Literal("/workspace is a link to ")
 func LinkedRoot(b *Sandbox) string {
 	o, _ := b.Proved()
 	v, _ := o.Of(PlaneList)
-	rest, is := strings.CutPrefix(v.What.String(), string(RootIsLink))
-	if !is || v.Outcome != OutcomeOK {
-		return ""
-	}
-	to, _, _ := strings.Cut(rest, ", ")
+	to, _ := linkedTo(&v)
 	return to
 }
+
+// linkedTo is where the working directory leads that a verdict found to be a link.
+func linkedTo(v *Verdict) (to string, is bool) {
+	rest, is := strings.CutPrefix(v.What.String(), string(RootIsLink))
+	if !is || v.Outcome != OutcomeOK {
+		return "", false
+	}
+	to, _, _ = strings.Cut(rest, ", ")
+	return to, true
+}
+
+// RoutesSayLabel names the label with the word of the operator routes for a sandbox, where the account says otherwise of whether it runs, or
+// theirs is not known.
+const RoutesSayLabel = Literal("operator routes say")
 
 // sdkImage is the image of the sandbox SDK itself, whose tag is the version of the SDK.
 var sdkImage = regexp.MustCompile(`(?:^|/)cloudflare/sandbox:v?(\d{1,4})\.(\d{1,4})(?:\.\d|$)`)

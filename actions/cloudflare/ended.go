@@ -5,7 +5,6 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/backend/cloudflare/bridge"
 	"sandglass/backend/fleet"
 )
 
@@ -66,7 +65,7 @@ func endedIn(b *backend.Sandbox, issued time.Time, s *fleet.State) actions.Verdi
 		return waits(backend.Text("whether it runs is not shown by a reading"))
 	case b.Class.Ended():
 		for _, x := range b.Labels {
-			if x.Name == backend.Text(bridge.RoutesSay) {
+			if x.Name == backend.Text(backend.RoutesSayLabel) {
 				why = backend.Textf("%s lists it as %s, the operator routes say %s", who, b.Reported, x.Value)
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/backend/cloudflare/bridge"
 	"sandglass/backend/fleet"
 	demo "sandglass/demo/cloudflare"
 )
@@ -122,7 +121,7 @@ func TestAnEndIsProvedByAllThatListTheContainer(t *testing.T) {
 				Class: x.class, Reported: backend.Clean(x.reported, 40), StartedAt: backend.Known(issued.Add(x.started))}
 			b.Application, b.Container = backend.Text("sandboxes"), backend.MustID(x.container)
 			if x.routes != "" {
-				b.Labels = []backend.Field{{Name: backend.Text(bridge.RoutesSay), Value: backend.Clean(x.routes, 40)}}
+				b.Labels = []backend.Field{{Name: backend.Text(backend.RoutesSayLabel), Value: backend.Clean(x.routes, 40)}}
 			}
 			r.Sandboxes = append(r.Sandboxes, b)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/backend/cloudflare/bridge"
 	"sandglass/backend/fleet"
 	demo "sandglass/demo/cloudflare"
 )
@@ -45,7 +44,7 @@ func TestALostAnswerProvesNothing(t *testing.T) {
 func TestRoutesThatDisagreeWithTheAccountAreInThePlan(t *testing.T) {
 	t.Parallel()
 	b := &backend.Sandbox{Meta: backend.Meta{Key: key()}, Class: backend.SandboxRunning, Reported: backend.Text("running"),
-		Labels: []backend.Field{{Name: backend.Text(bridge.RoutesSay), Value: backend.Text("stopped")}}}
+		Labels: []backend.Field{{Name: backend.Text(backend.RoutesSayLabel), Value: backend.Text("stopped")}}}
 	b.BridgeID, b.NamedBy = backend.MustID(boxID), backend.NamedByRoutes
 	var c actions.Candidate
 	targetReader{actions.Probe, true}.sandbox(&c, b, &fleet.State{})

@@ -73,7 +73,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 		c.Notes = append(c.Notes, backend.Textf("the operator routes say %s, read %s ago; %s", b.Reported, backend.Age(state.Wall.Sub(b.ReadAt)), b.Doubt))
 	}
 	for _, x := range b.Labels {
-		if x.Name == backend.Text(bridge.RoutesSay) {
+		if x.Name == backend.Text(backend.RoutesSayLabel) {
 			runs = runsUnknown
 			c.Notes = append(c.Notes, backend.Textf("the operator routes say %s and the account says %s: one of them is old", x.Value, b.Reported))
 		}

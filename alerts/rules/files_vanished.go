@@ -38,6 +38,7 @@ type lossNote struct {
 	Box   backend.ID   `json:"box,omitzero"`     // the sandbox that a provider puts it in, which its container's next start empties
 	Used  time.Time    `json:"used,omitzero"`    // the first success in it that was read
 	Fresh time.Time    `json:"fresh,omitzero"`   // the start of its container that the loss is; zero: it is another one
+	stopNote
 }
 
 type filesVanished struct {
@@ -64,9 +65,12 @@ func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if !lost.IsZero() && (note == nil || lost.After(note.Lost)) {
 		n := lossNote{Lost: lost, Seen: env.ReadAt(&w.Meta)}
 		if note != nil {
-			n.Box, n.Used = note.Box, note.Used
+			n.Box, n.Used, n.stopNote = note.Box, note.Used, note.stopNote
 		}
 		note = &n
+	}
+	if b := r.stopped(env, w, note); b != nil && (note.Lost.IsZero() || !note.Stopped.IsZero() || env.Ours(b.StoppedAt()).After(note.Seen)) {
+		return r.underStop(env, w, b, note)
 	}
 	if b := r.emptied(env, w, note); b != nil && (note.Lost.IsZero() || !note.Fresh.IsZero() || env.Ours(b.EmptySince()).After(note.Seen)) {
 		return r.restarted(env, w, b, note)
@@ -87,7 +91,7 @@ func (n *lossNote) withoutCleaner() *lossNote {
 	case n.Seen.IsZero() && n.Cause.IsEmpty():
 		return n
 	}
-	return &lossNote{Box: n.Box, Used: n.Used}
+	return &lossNote{Box: n.Box, Used: n.Used, stopNote: n.stopNote}
 }
 
 // lostSuccess is the success that an earlier reading of this process or of the one before gave and that the registry does not
@@ -286,6 +290,7 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if !w.LostSuccess.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s had succeeded at %s; its registry does not know that any more", w.Key.Safe(), env.Clock(env.Ours(w.LostSuccess))), Source: src, At: at})
 	}
+	out = append(out, stopEvidence(env, w)...)
 	if b := freshDisk(env, w, env.Ours(w.LostSuccess)); b != nil {
 		if lost := b.LostHere(); !lost.IsEmpty() {
 			out = append(out, alerts.Evidence{Text: backend.Textf("sandbox %s was %s", b.Name, lost), Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -71,7 +69,7 @@ func (r *filesVanished) emptied(env *alerts.Env, w *backend.Workspace, n *lossNo
 	if b == nil || id != n.Box || b.EmptySince().IsZero() || env.Ours(b.EmptySince()).Sub(n.Used) < clocksApart {
 		return nil
 	}
-	if mounted(b) {
+	if b.RootMounted() {
 		return nil
 	}
 	if s := env.SessionOf(w); s == nil || !s.Running.Or(false) {
@@ -89,18 +87,6 @@ func emptiedBy(w *backend.Workspace, b *backend.Sandbox) backend.Safe {
 		return backend.Text("it is kept alive, so it did not sleep: it crashed, was stopped or was replaced, and its disk is empty")
 	}
 	return backend.Text("after sleep, a stop or a restart its disk is empty")
-}
-
-// mounted reports whether the directory of a sandbox that agents work in comes from outside.
-func mounted(b *backend.Sandbox) bool {
-	dir := b.WorkDir.String()
-	if dir == "" {
-		dir = "/workspace"
-	}
-	return slices.ContainsFunc(b.Mounts, func(m backend.Mount) bool {
-		at := strings.TrimSuffix(m.Destination.String(), "/")
-		return dir == at || strings.HasPrefix(dir, at+"/")
-	})
 }
 
 // restarted is the verdict about a workspace under which a container started again.
@@ -136,9 +122,9 @@ func (r *filesVanished) restarted(env *alerts.Env, w *backend.Workspace, b *back
 	return v
 }
 
-// underFresh are the workspaces of a sandbox whose container started again: nothing of them changed by that.
+// underFresh are the workspaces of a sandbox whose container started again, or stopped: nothing of them changed by that.
 func underFresh(env *alerts.Env, b *backend.Sandbox) (out []backend.Key) {
-	if b.EmptySince().IsZero() || b.Session.IsZero() {
+	if b.EmptySince().IsZero() && b.StoppedAt().IsZero() || b.Session.IsZero() {
 		return nil
 	}
 	for _, h := range env.State.Sources {

@@ -16,7 +16,7 @@ func (r *filesVanished) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts
 	var keys []backend.Key
 	for key, state := range known.Findings {
 		n := alerts.NoteAs[lossNote](known.Note(key))
-		if state != alerts.StateEnded && (key.Kind == backend.KindSandbox || n != nil && !n.Fresh.IsZero()) {
+		if state != alerts.StateEnded && (key.Kind == backend.KindSandbox || n != nil && !(n.Fresh.IsZero() && n.Stopped.IsZero())) {
 			keys = append(keys, key)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // diagnoseFilesVanished says in one word why the files of a workspace are gone.
 func diagnoseFilesVanished(s *subjectView) Diagnosis {
-	d := Diagnosis{Checks: s.answers(
+	d := Diagnosis{Checks: s.answers(append(s.stopped(),
 		s.branchShares(),
 		s.branched(),
 		s.keepsNothing(),
@@ -23,7 +23,7 @@ func diagnoseFilesVanished(s *subjectView) Diagnosis {
 		s.between(),
 		s.slept(),
 		s.logEvidence(),
-	)}
+	)...)}
 	d.dont("Don't destroy, reset or re-open before you copied the rest.")
 	d.end(s.filesVanishedEndings())
 	if d.is("branch") && d.Ending == EndByDesign {

@@ -98,6 +98,9 @@ func (s *subjectView) slept() Check {
 		if f, kept := alerts.KeptAlive(w); kept && len(s.workspaces) == 1 {
 			return q.no(s.from(&w.Meta), "%s says %s: it does not sleep, but a crash, a stop or a rollout starts it again, empty", w.Key.Safe(), f.Name)
 		}
+		if b, _ := s.stoppedBox(); b != nil {
+			return q.unsure("%s is %s since %s; nothing tells a sleep from a stop", b.Name, b.Reported, hourOf(b.StoppedAt()))
+		}
 		after, ok := s.sleepsAfter(w)
 		if b, of := s.freshBox(); ok && of == w { // what was used since then tells nothing of before
 			idle, told := idleBefore(b, w)

@@ -38,6 +38,8 @@ func (s *subjectView) filesVanishedEndings() []ending {
 		{any: []string{"durability"}, word: EndByDesign, conclude: "By design", quotes: true, do: s.durableChoice()},
 		{any: []string{"replaced"}, word: EndReplaced, conclude: "Replaced", quotes: true,
 			do: "Go back to one of the session's own checkpoints. Find out why the old one went (runbook 7, or memory)."},
+		{any: []string{"stopped"}, word: EndAsleep, conclude: "Asleep or stopped", quotes: true,
+			do: "Restore one of the session's own checkpoints. Its next start is empty; take a snapshot before idle times."},
 		{any: []string{"closed"}, word: EndClosed, conclude: "Closed", quotes: true,
 			do: s.outliveClose()},
 		{any: []string{"asleep"}, word: EndAsleep, conclude: "Asleep", quotes: true, do: "Wake it on purpose and look. Take a snapshot before idle times if the files matter."},

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sandglass/backend"
-	"sandglass/backend/cloudflare/bridge"
 	"sandglass/internal/stable"
 )
 
@@ -157,7 +156,7 @@ func (p *poll) otherWord(b *backend.Sandbox) []backend.Field {
 	if runs, _ := x.Runs(); x.State == "" || runs == (b.Class == backend.SandboxRunning) {
 		return b.Labels
 	}
-	return append(slices.Clone(b.Labels), backend.Field{Name: backend.Text(bridge.RoutesSay), Value: p.clean(x.State, maxWord)})
+	return append(slices.Clone(b.Labels), backend.Field{Name: backend.Text(backend.RoutesSayLabel), Value: p.clean(x.State, maxWord)})
 }
 
 // pool says how full an application is. Where a Durable Object manages it a limit is not applicable.

@@ -38,9 +38,6 @@ func (b *Box) Runs() (runs, known bool) {
 // News reports whether the state of its object changed since it was was.
 func (b *Box) News(was *Box) bool { return b.State != was.State || !b.Changed.Equal(was.Changed) }
 
-// RoutesSay names the label with the word of the operator routes for a sandbox, where the account says otherwise of whether it runs, or theirs is not known.
-const RoutesSay = "operator routes say"
-
 // Ops are the calls of the operator routes below a prefix such as /ops.
 type Ops struct{ Prefix string }
 
