@@ -171,21 +171,21 @@ func (r *reading) whyDoc(key backend.Key, f *views.Frame) (*whyDoc, error) {
 		}
 	}
 	d.Subject = row
+	near := subjects.JoinedTo(key, r.state)
 	for _, a := range r.board.Alerts {
-		if r.names(a, key) {
+		if names(a, key, near) {
 			d.Alerts = append(d.Alerts, subjects.NewAlertJSON(a, f.Snapshot))
 		}
 	}
 	return d, nil
 }
 
-// names reports whether an alert is the one with the key, or is about the subject, about a part of it or its sandbox, or of
+// names reports whether an alert is the one with the key, or is about the subject, about a part of it or what is near it, or of
 // that source.
-func (r *reading) names(a *alerts.Alert, key backend.Key) bool {
+func names(a *alerts.Alert, key backend.Key, near map[backend.Key]bool) bool {
 	if views.AlertKey(a) == key || key.Kind == backend.KindSource && a.Source == key.Source {
 		return true
 	}
-	near := subjects.JoinedTo(key, r.state)
 	for i := range a.Subjects {
 		k := a.Subjects[i].Key
 		if near[k] || a.About(i, key) || !k.Parent.IsZero() && k.Parent == key.ID && k.Source == key.Source && key.Parent.IsZero() {
@@ -197,9 +197,9 @@ func (r *reading) names(a *alerts.Alert, key backend.Key) bool {
 
 // exitCode is that of check for one subject: 3 where nothing fires for it and its source does not tell how it is.
 func (r *reading) exitCode(key backend.Key) int {
-	worst := alerts.ExitOK
+	worst, near := alerts.ExitOK, subjects.JoinedTo(key, r.state)
 	for _, a := range r.board.Alerts {
-		if r.names(a, key) && a.Counts() {
+		if names(a, key, near) && a.Counts() {
 			worst = max(worst, a.Severity.Rank())
 		}
 	}

@@ -36,3 +36,21 @@ func TestTheSessionOfAnAgentsSandbox(t *testing.T) {
 		}
 	}
 }
+
+// TestTheReferencesOfASession: an alert about a saved reference is on the pages of its session and of its workspace, and on no other's.
+func TestTheReferencesOfASession(t *testing.T) {
+	session := backend.MustID("s")
+	ref := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "states", Parent: session, ID: backend.MustID("coder")}},
+		Session: session, Workspace: backend.MustID("coder")}
+	st := (&fleet.State{Refs: fleet.NewTable(ref)}).WithSandboxes(fleet.NewTable[backend.Sandbox]())
+	for key, want := range map[backend.Key]bool{
+		{Kind: backend.KindSession, Source: "agents", ID: session}:                                       true,
+		{Kind: backend.KindSession, Source: "agents", ID: backend.MustID("s2")}:                          false,
+		{Kind: backend.KindWorkspace, Source: "agents", Parent: session, ID: backend.MustID("coder")}:    true,
+		{Kind: backend.KindWorkspace, Source: "agents", Parent: session, ID: backend.MustID("reviewer")}: false,
+	} {
+		if got := JoinedTo(key, st)[ref.Key]; got != want {
+			t.Errorf("%s: joined %t", key, got)
+		}
+	}
+}

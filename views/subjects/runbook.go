@@ -57,8 +57,9 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why, Trouble: trouble}, incident != ""
 }
 
-// JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, and a workspace's session; of a
-// piece of work what it belongs to, and what that is joined to; of a sandbox of an agent SDK its session and the saved state that names it, and of one that was refused a place the places.
+// JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, the references saved of it, and a
+// workspace's session; of a piece of work what it belongs to, and what that is joined to; of a sandbox of an agent SDK its session
+// and the saved state that names it, and of one that was refused a place the places.
 func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	session, name := key.ID, backend.ID{}
 	near := map[backend.Key]bool{}
@@ -84,6 +85,11 @@ func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	for _, b := range st.BoxesOf(session) {
 		if b.IsSandbox && (name.IsZero() || b.Workspace.IsZero() || b.Workspace == name) {
 			near[b.Key] = true
+		}
+	}
+	for r := range st.Refs.All() {
+		if r.Session == session && (name.IsZero() || r.Workspace.IsZero() || r.Workspace == name) {
+			near[r.Key] = true
 		}
 	}
 	return near
