@@ -232,6 +232,9 @@ func (re *ruleEvaluation) write(g *group) {
 	}
 	o := t.oldest
 	said := o.aggregated()
+	if l := said.Listing; l != nil && a.State == StateFiring && !l.Since.IsZero() && l.Since.Before(g.since) {
+		g.since = l.Since // what stands for findings is no younger than they
+	}
 	a.Since, a.Active = d.Display(g.since), d.Display(t.active)
 	a.Bounds = Bounds{d.Display(o.Bounds.Earliest), d.Display(o.Bounds.Latest)}
 	a.Confirmed = d.Display(t.confirmed)

@@ -376,6 +376,14 @@ func (k Known) Finding(key backend.Key) AlertState {
 	return ""
 }
 
+// Since is when one finding took its state, zero when there is none.
+func (k Known) Since(key backend.Key) time.Time {
+	if r := k.l.get(key); r != nil && r.State != "" {
+		return r.Since
+	}
+	return time.Time{}
+}
+
 // Note is what is remembered of one subject, the zero Note when nothing is.
 func (k Known) Note(key backend.Key) Note {
 	if r := k.l.get(key); r != nil {

@@ -210,5 +210,6 @@ type Verdict struct {
 type Listing struct {
 	Subjects                            []Subject
 	Count, Sessions, Providers, Tenants int
-	Variants                            Variants `json:",omitzero"`
+	Variants                            Variants  `json:",omitzero"`
+	Since                               time.Time `json:",omitzero"` // since when the first of the findings holds that it stands for; zero: it stands for none
 }

@@ -2,11 +2,13 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 )
 
@@ -77,5 +79,54 @@ func TestContradictionsOfOneCauseAreOneIncident(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAGroupIsAsOldAsItsFirst: the alert about many sandboxes holds since the first of theirs, lists each since its own alert holds, and its page answers
+// what the line of one of them tells.
+func TestAGroupIsAsOldAsItsFirst(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	model := *s.sandboxes[backend.Key{Kind: backend.KindSandbox, Source: "workers", ID: backend.MustID("demo")}]
+	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+		b := model
+		b.Key.ID = backend.MustID(id)
+		b.Name, b.BridgeID = b.Key.Safe(), b.Key.ID
+		s.sandboxes[b.Key] = &b
+		s.delta.Changed = append(s.delta.Changed, b.Key)
+		r := notStarted("sandbox-"+id, "ls")
+		r.Changed, r.ChangedAt = backend.Text("rm -rf /workspace"), s.wall.Add(-10*time.Second)
+		s.agentSays(r)
+		s.look()
+		s.pass(7 * time.Second)
+	}
+	s.look()
+	own := map[backend.Key]time.Time{}
+	var group *alerts.Alert
+	for _, a := range s.alerts(contradictionRule) {
+		if a.SubjectCount > 1 {
+			group = a
+		} else {
+			own[a.Subjects[0].Key] = a.Since
+		}
+	}
+	if group == nil || len(own) != 6 {
+		t.Fatalf("%v beside %d alerts", group, len(own))
+	}
+	first := group.Subjects[0].Since
+	for _, x := range group.Subjects {
+		if !x.Since.Equal(own[x.Key]) {
+			t.Errorf("%s since %s, its own alert since %s", x.Key.Safe(), x.Since, own[x.Key])
+		}
+		if x.Since.Before(first) {
+			first = x.Since
+		}
+	}
+	if last := own[group.Subjects[5].Key]; !group.Since.Equal(first) || !last.After(first) {
+		t.Errorf("it holds since %s, its first since %s, its last since %s", group.Since, first, last)
+	}
+	d := runbook.Case{State: s.last, Board: s.board, Subject: group.Subjects[0].Key, Alert: group.ID}.Diagnose("contradiction")
+	if i := slices.IndexFunc(d.Checks, func(c runbook.Check) bool { return c.Name == "commands" }); i < 0 || d.Checks[i].Mark != runbook.Confirmed || !strings.Contains(d.Checks[i].Fact.String(), "in session sandbox-a could not begin since") {
+		t.Errorf("whether commands fail: %+v", d.Checks)
 	}
 }

@@ -143,8 +143,15 @@ func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend
 		if n != nil && !n.Session.IsZero() {
 			sessions[n.Session] = true
 		}
+		since := known.Since(k)
+		switch {
+		case since.IsZero():
+			since = first
+		case l.Since.IsZero(), since.Before(l.Since):
+			l.Since = since
+		}
 		if len(l.Subjects) < alerts.MaxSubjects {
-			l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: first, Bounds: of, Detail: fault})
+			l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: since, Bounds: of, Detail: fault})
 		}
 	}
 	l.Sessions = len(sessions)

@@ -142,8 +142,18 @@ func (s *subjectView) commandsRun() Check {
 	if e := s.saysAgent(); e != nil {
 		return q.yes(origin{e.Source, e.At}, "%s", strings.TrimPrefix(e.Text.String(), "log: "))
 	}
-	c := s.failedOn(q, []backend.Plane{backend.PlaneExec},
-		func(*backend.Verdict) bool { return true }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe { return said(v) })
+	fails := func(s *subjectView) Check {
+		return s.failedOn(q, []backend.Plane{backend.PlaneExec},
+			func(*backend.Verdict) bool { return true }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe { return said(v) })
+	}
+	c := fails(s)
+	if c.Mark == CannotTell {
+		others := *s
+		others.sandboxes = s.members()
+		if x := fails(&others); x.Mark == Confirmed {
+			return x
+		}
+	}
 	if len(s.sandboxes) == 1 && c.Mark == CannotTell && !s.sandboxes[0].Name.IsEmpty() {
 		c.WouldTell = backend.Textf("a probe: sandglass probe %s", s.sandboxes[0].Name)
 	}
@@ -156,9 +166,11 @@ func (s *subjectView) saysAgent() *alerts.Evidence {
 		if a.Rule != "contradiction" || !alerts.AgentSays(a.Cause.String()) {
 			continue
 		}
-		for i := range a.Evidence {
-			if strings.Contains(a.Evidence[i].Text.String(), "could not begin since") {
-				return &a.Evidence[i]
+		for _, x := range append([]*alerts.Alert{a}, s.ofMembers(a)...) {
+			for i := range x.Evidence {
+				if strings.Contains(x.Evidence[i].Text.String(), "could not begin since") {
+					return &x.Evidence[i]
+				}
 			}
 		}
 	}

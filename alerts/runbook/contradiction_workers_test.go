@@ -425,3 +425,32 @@ func TestALogThatNamesTheMissingDirectory(t *testing.T) {
 		t.Errorf("%s", steps(&d))
 	}
 }
+
+// TestAProbeOfAnotherMemberTells: on the page of an alert over several sandboxes, whose first was not probed, a probe of another one tells that commands
+// fail; one that found them to run in another tells nothing of the first.
+func TestAProbeOfAnotherMemberTells(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[backend.Outcome]Mark{backend.OutcomeFailed: Confirmed, backend.OutcomeOK: CannotTell} {
+		var w world
+		group := &alerts.Alert{ID: "g", Rule: "contradiction", Source: "docker", Runbook: "contradiction", State: alerts.StateFiring, Confirmed: now, SubjectCount: 3,
+			Cause: backend.Text("many sandboxes at once are reported well, but their working directory is missing")}
+		for _, id := range []string{"a", "b", "c"} {
+			w.sandboxes = append(w.sandboxes, box(id, "", func(b *backend.Sandbox) {
+				if b.Provider = backend.Text("cloudflare"); id == "b" {
+					*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: outcome, At: now, What: backend.Text("no plain command begins")}})
+				}
+			}))
+			group.Subjects = append(group.Subjects, alerts.Subject{Key: sbKey(id), State: alerts.StateFiring})
+		}
+		w.board = &alerts.Board{Alerts: []*alerts.Alert{group}}
+		d := w.diagnose("contradiction", sbKey("a"))
+		for _, c := range d.Checks {
+			if c.Name == "commands" && (c.Mark != want || want == Confirmed && !strings.Contains(c.Fact.String(), "b: no plain command begins")) {
+				t.Errorf("%s: %s %s", outcome, c.Mark, c.Fact)
+			}
+		}
+		if d.Mark("commands") != want {
+			t.Errorf("%s: %s", outcome, d.Mark("commands"))
+		}
+	}
+}

@@ -62,3 +62,37 @@ func (s *subjectView) groupOf(q question) (Check, bool) {
 	}
 	return q.yes(from, "%s in its alert%s", all, s.othersWell()), true
 }
+
+// ofMembers are the alerts of the same rule about single sandboxes for which an alert stands, in its order.
+func (s *subjectView) ofMembers(of *alerts.Alert) (out []*alerts.Alert) {
+	if s.Board == nil || of.SubjectCount < 2 {
+		return nil
+	}
+	about := map[backend.Key]*alerts.Alert{}
+	for _, a := range s.Board.Alerts {
+		if a.Rule == of.Rule && a.SubjectCount == 1 && len(a.Subjects) == 1 && certainty(a.State) > 0 {
+			about[a.Subjects[0].Key] = a
+		}
+	}
+	for i := range of.Subjects {
+		if a := about[of.Subjects[i].Key]; a != nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// members are the sandboxes for which the page's alert stands.
+func (s *subjectView) members() (out []*backend.Sandbox) {
+	for _, a := range s.led {
+		if a.Rule != "contradiction" || a.SubjectCount < 2 {
+			continue
+		}
+		for i := range a.Subjects {
+			if b := s.sandboxOf(a.Subjects[i].Key); b != nil {
+				out = append(out, b)
+			}
+		}
+	}
+	return out
+}
