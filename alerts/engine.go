@@ -197,6 +197,11 @@ func (ev *evaluation) deltas() {
 	}
 	ev.related()
 	for _, s := range ev.series {
+		if m := s.Name; !s.Session.IsZero() && (m == backend.MetricSDKExec || m == backend.MetricSDKFiles || m == backend.MetricSDKMissing) { // an error of an SDK tells of its sandbox
+			for _, b := range ev.st.BoxesOf(s.Session) {
+				ev.changed[backend.KindSandbox] = append(ev.changed[backend.KindSandbox], b.Key)
+			}
+		}
 		if s.Name == backend.MetricLimitKills && !s.Sandbox.IsZero() {
 			for _, h := range ev.st.Sources {
 				ev.changed[backend.KindSandbox] = append(ev.changed[backend.KindSandbox], backend.Key{Kind: backend.KindSandbox, Source: h.Key.Source, ID: s.Sandbox})

@@ -63,6 +63,7 @@ type contradictionNote struct {
 	Mend  *mend       `json:"mend,omitempty"`
 	// Mismatch is when a probe first found versions that do not understand each other, with no command that ran since.
 	Mismatch time.Time `json:"mismatch,omitzero"`
+	Full     *saidFull `json:"full,omitempty"`
 }
 
 // failedPlane is the failure of one plane. Its times are ours, as they were read.
@@ -170,6 +171,9 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	waits, is := r.unusable(env, b, &n)
 	if is {
 		return waits
+	}
+	if v, is := r.diskSaid(env, b, &n); is {
+		return v
 	}
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {

@@ -58,3 +58,20 @@ func TestTheServersOwnErrorIsTold(t *testing.T) {
 		t.Errorf("%s", steps(&d))
 	}
 }
+
+// TestADiskThatOnlyALogCallsFull: the page says whose word it is, and what would show it.
+func TestADiskThatOnlyALogCallsFull(t *testing.T) {
+	t.Parallel()
+	const cause = "reported DEPLOYED RUNNING, but its disk has no space left, its agent's log says"
+	b := box("b", "s1", func(b *backend.Sandbox) {
+		b.Provider, b.Region, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
+	})
+	a := &alerts.Alert{ID: "x", Rule: "contradiction", Source: "docker", Runbook: "contradiction", State: alerts.StatePending, Cause: backend.Text(cause), Why: backend.Text("its agent's word: fires when a probe shows it"),
+		Confirmed: now, Subjects: []alerts.Subject{{Key: b.Key, State: alerts.StatePending}}, SubjectCount: 1}
+	w := world{sessions: []*backend.Session{session("s1", true)}, sandboxes: []*backend.Sandbox{b}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}
+	d := w.page(a)
+	want(t, d, map[string]Mark{"disk": CannotTell})
+	if !strings.Contains(d.Conclusion.String(), "Its agent's log says that its disk has no space left. Nothing else shows it yet.") || !strings.HasPrefix(d.Do[0].String(), "Probe it: sandglass probe b") || !strings.Contains(steps(&d), "sandglass rescue b") {
+		t.Errorf("%s\n%s", d.Conclusion, steps(&d))
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -24,7 +25,27 @@ func (s *subjectView) fullDisk(told []Check) []Check {
 		}
 		return append([]Check{c}, told...)
 	}
+	if s.diskSaid() {
+		q.needs = "a probe, or a df that the agent runs"
+		return append([]Check{q.unsure("its agent's log says so, which is its word; nothing else shows it")}, told...)
+	}
 	return told
+}
+
+// diskSaid reports whether only the log of its agent says that a disk has no space left.
+func (s *subjectView) diskSaid() bool {
+	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {
+		return a.Rule == "contradiction" && a.State == alerts.StatePending && strings.HasSuffix(a.Cause.String(), "its disk has no space left, its agent's log says")
+	})
+}
+
+// endDiskSaid concludes about a disk of which only that is known.
+func (s *subjectView) endDiskSaid(d *Diagnosis, name backend.Safe) {
+	d.conclude("Its agent's log says that its disk has no space left. Nothing else shows it yet.")
+	d.dont("Don't end it, and count on no save before that is known.")
+	d.do("Probe it: sandglass probe %s. It wakes the sandbox.", name)
+	d.do("Let the agent run df -h in it. A probe after that reads the output.")
+	d.do("Save its files: sandglass rescue %s. It only reads.", name)
 }
 
 // noSpaceLeft is what the newest command or repair in a sandbox says of a disk that has no space left; empty: nothing.

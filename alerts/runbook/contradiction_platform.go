@@ -430,6 +430,8 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		d.NoReset = backend.Safe{}
 		d.dont("Don't send the address on: it is the only secret.")
 		s.doOpen(d, name)
+	case s.diskSaid():
+		s.endDiskSaid(d, name)
 	case d.is("resume"):
 		d.conclude("Its newest resume may be unfinished. %s.", d.fact("resume"))
 		d.dont("Don't take its status for health.")

@@ -201,3 +201,24 @@ func execMeans(has func(string) bool, answer backend.SDKAnswer, state *backend.A
 	}
 	return backend.Text("the agent saw it as final")
 }
+
+// SaidFull is when the log of the agent of a sandbox last said, as the newest error of its kind, that the server inside found no space on
+// its disk, and which log; zero: none says so.
+func (s *State) SaidFull(b *backend.Sandbox) (at time.Time, source string) {
+	session := s.SessionOn(b)
+	if session.IsZero() {
+		return at, source
+	}
+	for _, h := range s.Sources {
+		if !h.ReportsOn(b.Key.Source) {
+			continue
+		}
+		for _, m := range [...]backend.Metric{backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing} {
+			series := backend.Series{Source: h.Key.Source, Name: m, Session: session}
+			if in := s.counted(series); in.N > 0 && backend.SignedAnswer(in.Sample) == backend.AnswerFull && s.lastOf(series).After(at) {
+				at, source = s.lastOf(series), h.Key.Source
+			}
+		}
+	}
+	return at, source
+}
