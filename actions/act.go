@@ -223,7 +223,7 @@ func (r *Run) recheck(ctx context.Context, t Target) backend.Safe {
 	case !x.Why.IsEmpty():
 		r.changes++
 		return x.Why
-	case !slices.Equal(x.Identity, t.Identity):
+	case !slices.Equal(x.Identity, t.Identity) && !over(t.Identity, x.Identity):
 		r.changes++
 		return backend.Textf("changed since the plan: %s", difference(t.Identity, x.Identity))
 	}

@@ -15,6 +15,15 @@ const (
 	FactCreated   = "created"
 )
 
+// factSession is the session that runs on a sandbox. One that begins after the plan stops the action, one that ends does not.
+const factSession = "running session"
+
+// over reports whether all that changed since the plan is that the session on the sandbox ended.
+func over(was, is []Fact) bool {
+	i := slices.IndexFunc(was, func(f Fact) bool { return f.Name == factSession })
+	return i >= 0 && slices.Equal(slices.Delete(slices.Clone(was), i, i+1), is)
+}
+
 // Born is the value of FactStarted and FactCreated; empty: the time is not known.
 func Born(at time.Time) string {
 	if at.IsZero() {
@@ -40,6 +49,9 @@ func another(was, is []Fact) backend.Safe {
 		return backend.Textf("it has a container now%s", started)
 	case now != "" && before != now, now != "" && !started.IsEmpty() && of(was, FactStarted) != of(is, FactStarted):
 		return backend.Textf("its container is another one%s", started)
+	}
+	if now := of(is, factSession); now != of(was, factSession) && now != "" {
+		return backend.Textf("session %s runs on it now", backend.Clean(now, 200))
 	}
 	if made := of(is, FactCreated); made != "" && made != of(was, FactCreated) {
 		return backend.Textf("it is another one of the same name, created at %s", backend.Clean(made, 40))

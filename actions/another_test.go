@@ -1,9 +1,14 @@
 package actions
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // TestATargetThatIsAnotherOneIsToldAsThat, with when it was started or made, whatever else changed; what these facts do not tell is told by
@@ -25,9 +30,59 @@ func TestATargetThatIsAnotherOneIsToldAsThat(t *testing.T) {
 		"the same one":      {of("running", "c0", at), of("stopped", "c0", at), "state was running and is stopped"},
 		"none any more":     {of("running", "c0", at), of("running", "", time.Time{}), "container was c0 and is "},
 		"made again":        {[]Fact{{"status", "DEPLOYED"}, {FactCreated, Born(at)}}, []Fact{{"status", "DEPLOYED"}, {FactCreated, Born(at.Add(time.Hour))}}, "it is another one of the same name, created at 2026-01-01T13:00:00.005Z"},
+		"a session began":   {of("running", "c0", at), append(of("running", "c0", at), Fact{factSession, "s2"}), "session s2 runs on it now"},
 	} {
 		if got := difference(c.was, c.is).String(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// reader is a TargetReader that says the same of every question.
+type reader []Candidate
+
+func (r reader) Look(context.Context, Question) []Candidate { return slices.Clone(r) }
+
+// TestTheSessionThatRunsOnASandboxIsOfItsIdentity where the sandbox loses something: one that begins after the plan stops the action, one
+// that ends does not.
+func TestTheSessionThatRunsOnASandboxIsOfItsIdentity(t *testing.T) {
+	t.Parallel()
+	id, s1, s2 := Fact{"id", "b"}, Fact{factSession, "s1"}, Fact{factSession, "s2"}
+	box := backend.Key{Kind: backend.KindSandbox, Source: home, ID: backend.MustID("b")}
+	look := func(loses bool, running ...string) []Fact {
+		h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: home}, Inputs: []backend.Input{backend.InputSessions}}
+		st := &fleet.State{Sources: []*fleet.SourceHealth{h}, Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}})}
+		for _, name := range running {
+			k := backend.Key{Kind: backend.KindSession, Source: home, ID: backend.MustID(name)}
+			st.Sessions = fleet.NewTable(&backend.Session{Meta: backend.Meta{Key: k}, Running: backend.Known(true)})
+			st.Sandboxes = fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}, Session: k.ID})
+		}
+		c := Candidate{Key: box, Identity: []Fact{id}}
+		if loses {
+			c.Loses = []backend.Safe{backend.Text("its files")}
+		}
+		cs, err := NewControl(Options{Spawn: newWorld(t).options().Spawn}).look(t.Context(), reader{c}, Question{State: st})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cs[0].Identity
+	}
+	for name, c := range map[string]struct {
+		was, is []Fact
+		stops   bool
+	}{
+		"none":               {look(true), look(true), false},
+		"one begins":         {look(true), look(true, "s1"), true},
+		"one goes on":        {look(true, "s1"), look(true, "s1"), false},
+		"one ends":           {look(true, "s1"), look(true), false},
+		"another one begins": {look(true, "s1"), look(true, "s2"), true},
+		"nothing is lost":    {look(false), look(false, "s1"), false},
+	} {
+		if got := !slices.Equal(c.was, c.is) && !over(c.was, c.is); got != c.stops {
+			t.Errorf("%s: %v, then %v: stops %t", name, c.was, c.is, got)
+		}
+	}
+	if got := look(true, "s1"); !slices.Equal(got, []Fact{id, s1}) || slices.Equal(look(true, "s2"), got) || over([]Fact{id, s1}, []Fact{id, s2}) {
+		t.Errorf("%v", got)
 	}
 }

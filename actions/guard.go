@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,9 +78,16 @@ func whereBroken() string {
 	}
 }
 
-// look asks a TargetReader, which can neither take the program with it nor hold it up.
+// look asks a TargetReader, which can neither take the program with it nor hold it up. The session that runs on a sandbox belongs to
+// its identity where the sandbox loses something.
 func (c *Control) look(ctx context.Context, l TargetReader, q Question) ([]Candidate, error) {
-	return within(ctx, c.opt.Spawn, "read targets", lookGrace, func() []Candidate { return l.Look(ctx, q) })
+	cs, err := within(ctx, c.opt.Spawn, "read targets", lookGrace, func() []Candidate { return l.Look(ctx, q) })
+	for i := range cs {
+		if b := q.State.Sandbox(cs[i].Key); b != nil && len(cs[i].Loses) > 0 && !q.State.LiveOn(b).IsEmpty() {
+			cs[i].Identity = append(slices.Clip(cs[i].Identity), Fact{factSession, q.State.SessionOn(b).Raw()})
+		}
+	}
+	return cs, err
 }
 
 // pick is what a TargetReader said about one key. One that says two things of it is believed where it excludes.

@@ -25,9 +25,13 @@ func TestACommandThatHangs(t *testing.T) {
 		"its route": {func(_, at string, _ int) bool { return strings.HasSuffix(at, "/process") }, backend.OutcomeFailed, backend.FailExecTimeout,
 			"true was not answered within 1s, while its server answered other requests; it may still run",
 			[]string{"POST /process: nothing within 1s", "GET /process: nothing within 0s", "its server answered 1 request before it and 3 after it"}},
-		"commands alone": {func(method, at string, _ int) bool { return method == http.MethodPost && strings.HasSuffix(at, "/process") }, backend.OutcomeFailed, backend.FailExecTimeout,
+		"commands alone": {func(method, at string, _ int) bool {
+			return method == http.MethodPost && strings.HasSuffix(at, "/process")
+		}, backend.OutcomeFailed, backend.FailExecTimeout,
 			"true was not answered within 1s", []string{"POST /process: nothing within 1s", "its server answered 2 requests before it and 3 after it"}},
-		"the list alone": {func(method, at string, _ int) bool { return method == http.MethodGet && strings.HasSuffix(at, "/process") }, backend.OutcomeOK, "",
+		"the list alone": {func(method, at string, _ int) bool {
+			return method == http.MethodGet && strings.HasSuffix(at, "/process")
+		}, backend.OutcomeOK, "",
 			"true ran in /workspace; its list of processes was not answered within 0s before", nil},
 		"all from there": {func(_, _ string, commands int) bool { return commands > 0 }, backend.OutcomeUnknown, "", "whether a command runs is not known", nil},
 	} {
