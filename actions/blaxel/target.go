@@ -133,23 +133,7 @@ func (l targetReader) destroys(c *actions.Candidate, b *backend.Sandbox, ref *ba
 	if says := st.LiveOn(b); !says.IsEmpty() {
 		c.Notes = append(c.Notes, backend.Textf("a live session sits on it: %s. Its agent loses the sandbox in the middle of its work", says))
 	}
-	const shown = 3
-	switch {
-	case b.SnapshotsAt.IsZero():
-		c.Notes = append(c.Notes, backend.Text("whether a snapshot of the workspace could restore it is not known: the list was not read"))
-	case len(b.Snapshots) == 0:
-		c.Notes = append(c.Notes, backend.Text("no snapshot of the workspace is of it: nothing of the platform brings it back"))
-	}
-	for _, s := range b.Snapshots[:min(len(b.Snapshots), shown)] {
-		when := backend.Text("at a time that is not told")
-		if at, known := s.CreatedAt.Get(); known {
-			when = backend.Textf("of %s", backend.Clean(at.UTC().Format("2006-01-02 15:04Z"), 40))
-		}
-		c.Notes = append(c.Notes, backend.Textf("snapshot %s %s (%s) could restore what was there then", s.Name, when, s.Status))
-	}
-	if more := len(b.Snapshots) - shown; more > 0 {
-		c.Notes = append(c.Notes, backend.Textf("%s of it are older", backend.Counted(more, "snapshot", "snapshots")))
-	}
+	c.Notes = append(c.Notes, restores(b)...)
 	if ref != nil {
 		switch ref.Agent.Snapshot.String() {
 		case "noop":
