@@ -17,15 +17,23 @@ func (b *Sandbox) StoppedAt() time.Time {
 
 // MayStillHold says what speaks against the loss of the files of a container that stopped; empty: nothing does.
 func (b *Sandbox) MayStillHold() Safe {
-	for _, l := range b.Labels {
-		if l.Name == Text(RoutesSayLabel) {
-			return Textf("the operator routes say %s", l.Value)
-		}
+	if word := b.RoutesSay(); !word.IsEmpty() {
+		return Textf("the operator routes say %s", word)
 	}
 	o, _ := b.Observed.Get()
 	v, _ := o.Of(PlaneList)
 	if to, is := linkedTo(&v); is && !v.At.Before(b.StartedAt.Or(time.Time{})) {
 		return Textf("/workspace was a link to %s: what is there is kept if it is a mount", Clean(to, 200))
+	}
+	return Safe{}
+}
+
+// RoutesSay is the word of its operator routes where its account says otherwise of whether it runs, or that word is not known; empty: they do not differ.
+func (b *Sandbox) RoutesSay() Safe {
+	for _, l := range b.Labels {
+		if l.Name == Text(RoutesSayLabel) {
+			return l.Value
+		}
 	}
 	return Safe{}
 }

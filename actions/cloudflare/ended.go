@@ -64,14 +64,11 @@ func endedIn(b *backend.Sandbox, issued time.Time, s *fleet.State) actions.Verdi
 	case b.Class == backend.SandboxUnknown:
 		return waits(backend.Text("whether it runs is not shown by a reading"))
 	case b.Class.Ended():
-		for _, x := range b.Labels {
-			if x.Name == backend.Text(backend.RoutesSayLabel) {
-				why = backend.Textf("%s lists it as %s, the operator routes say %s", who, b.Reported, x.Value)
-			}
-		}
-		if why.IsEmpty() {
+		word := b.RoutesSay()
+		if word.IsEmpty() {
 			return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("%s lists its container as %s", who, b.Reported)}
 		}
+		why = backend.Textf("%s lists it as %s, the operator routes say %s", who, b.Reported, word)
 	case known && started.After(issued):
 		return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("its container is gone; another one was started for it at %s", clock(started))}
 	case known && b.Class == backend.SandboxRunning:

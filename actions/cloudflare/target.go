@@ -72,11 +72,9 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 	if !b.Doubt.IsEmpty() {
 		c.Notes = append(c.Notes, backend.Textf("the operator routes say %s, read %s ago; %s", b.Reported, backend.Age(state.Wall.Sub(b.ReadAt)), b.Doubt))
 	}
-	for _, x := range b.Labels {
-		if x.Name == backend.Text(backend.RoutesSayLabel) {
-			runs = runsUnknown
-			c.Notes = append(c.Notes, backend.Textf("the operator routes say %s and the account says %s: one of them is old", x.Value, b.Reported))
-		}
+	if word := b.RoutesSay(); !word.IsEmpty() {
+		runs = runsUnknown
+		c.Notes = append(c.Notes, backend.Textf("the operator routes say %s and the account says %s: one of them is old", word, b.Reported))
 	}
 	c.Identity = []actions.Fact{{Name: factBridge, Value: b.BridgeID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRuns, Value: runs},
 		{Name: actions.FactContainer, Value: b.Container.Raw()}, {Name: actions.FactStarted, Value: actions.Born(b.Born)}}

@@ -420,6 +420,7 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	case unlisted(b):
 		out[0].Text = backend.Textf("reported: nothing. The bridge of %s lists no sandboxes, and %s is named by its id alone", backend.Clean(src, 80), name)
 	}
+	out = append(out, routesDiffer(env, b)...)
 	need := needOf(env, b)
 	if need.session != nil {
 		w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})

@@ -7,6 +7,16 @@ import (
 	"sandglass/backend"
 )
 
+// routesDiffer is the word of the operator routes of a sandbox of a Worker where the account says otherwise of whether it runs.
+func routesDiffer(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
+	word := b.RoutesSay()
+	if word.IsEmpty() {
+		return nil
+	}
+	return []alerts.Evidence{{Text: backend.Textf("reported: the operator routes of %s say of %s that it is %s, and the account says %s: whether it runs is not known", backend.Clean(b.Key.Source, 80), called(b), word, b.Reported),
+		Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))}}
+}
+
 // observedText says what a verdict found, how, and when the plane last worked. from is when the fault was there, zero: no time.
 func observedText(env *alerts.Env, a *alerts.Alert, b *backend.Sandbox, v *backend.Verdict, from time.Time) backend.Safe {
 	how := backend.Text("seen by a command")

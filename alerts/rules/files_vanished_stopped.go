@@ -97,6 +97,6 @@ func stopEvidence(env *alerts.Env, w *backend.Workspace) []alerts.Evidence {
 	} else if after, known := w.SleepAfter.Get(); known {
 		why = backend.Textf("asleep, or stopped; it sleeps after %s", backend.Age(after))
 	}
-	return []alerts.Evidence{{Text: backend.Textf("the container of sandbox %s stopped at %s (%s): %s", b.Name, env.Clock(env.Ours(b.StoppedAt())), how, why),
-		Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))}}
+	return append([]alerts.Evidence{{Text: backend.Textf("the container of sandbox %s stopped at %s (%s): %s", b.Name, env.Clock(env.Ours(b.StoppedAt())), how, why),
+		Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))}}, routesDiffer(env, b)...)
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,8 @@ func TestAStopThatMayHaveKeptFiles(t *testing.T) {
 		s.stopBox(time.Minute, 0, edit)
 		if a := s.look().want("files-vanished", alerts.StatePending); a.Why.String() != why {
 			t.Errorf("%q, want %q", a.Why, why)
+		} else if said := "the operator routes of docker say of helix-box0 that it is healthy"; strings.HasPrefix(why, "the operator routes") != strings.Contains(told(a), said) {
+			t.Errorf("%s%s", why, told(a))
 		}
 	}
 }

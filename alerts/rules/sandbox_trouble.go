@@ -70,6 +70,7 @@ func (r *sandboxTrouble) Evidence(env *alerts.Env, a *alerts.Alert, oldest backe
 	}
 	for _, s := range a.Subjects[:min(len(a.Subjects), evidenceOf)] {
 		if x := env.State.Sandbox(s.Key); x != nil {
+			out = append(out, routesDiffer(env, x)...)
 			out = append(out, containerEvidence(env, x)...)
 		}
 	}

@@ -496,5 +496,5 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if at, known := b.StartedAt.Get(); known {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s was started at %s", b.Name, env.Clock(env.Ours(at))), Source: src, At: at})
 	}
-	return append(out, sdkEvidence(env, b, backend.MetricSDKDelete)...)
+	return append(append(out, routesDiffer(env, b)...), sdkEvidence(env, b, backend.MetricSDKDelete)...)
 }
