@@ -12,6 +12,7 @@ type Pool struct {
 	Used     Value[int] `json:"used"`  // what runs now
 	Limit    Value[int] `json:"limit"` // not applicable where there is none
 	Starting Value[int] `json:"starting"`
+	Failed   Value[int] `json:"failed"`           // what fails now
 	Health   Safe       `json:"health,omitzero"`  // the platform's own word
 	Policy   Safe       `json:"policy,omitzero"`  // how it is scheduled, the platform's own word
 	Rollout  Safe       `json:"rollout,omitzero"` // the rollout that goes on, empty: none

@@ -25,9 +25,8 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 			}
 		}
 	}
-	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.cannotStart(), s.memoryKill(), s.loops(), s.endedBadly(), s.unhealthy(), s.nearLimit(), s.sessionNeedsIt(),
-	}))}
+	d := Diagnosis{Checks: s.startFrom(s.fresh(append(s.application(), s.cannotStart(), s.memoryKill(), s.loops(), s.endedBadly(), s.unhealthy(), s.nearLimit(),
+		s.sessionNeedsIt())))}
 	endings := containerEndings
 	if own := s.ownTrouble(); own != "" {
 		endings = slices.Clone(containerEndings)
@@ -77,6 +76,9 @@ func (s *subjectView) ownTrouble() string {
 	case "sandbox-exited":
 		return "ended"
 	case "sandbox-unhealthy":
+		if s.pool() != nil {
+			return "application"
+		}
 		return "unhealthy"
 	}
 	return ""
@@ -137,6 +139,8 @@ var containerEndings = []ending{
 		do: "Read its log: docker logs --tail 50 NAME. Correct what it names. Then start it or let the session open a new one.", dont: "Don't remove it before its log is saved."},
 	{any: []string{"unhealthy"}, conclude: "It runs and its health check fails", quotes: true,
 		do: "Run its health check by hand: docker exec -it NAME sh. Correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
+	{any: []string{"application"}, conclude: "Containers of it do not come up", quotes: true,
+		do: "Read its logs: wrangler tail, or Cloudflare's dashboard. If it began with a rollout, roll back.", dont: "Don't take sandboxes that run for proof: new ones fail."},
 	{any: []string{"near"}, conclude: "Its memory is near its limit", quotes: true,
 		do: "See what uses it: docker top NAME. End that command, or raise its limit.", dont: "Don't restart it for that alone: its work is lost."},
 	{denies: true, conclude: "No container of this subject fails now.",

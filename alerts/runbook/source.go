@@ -373,6 +373,9 @@ func ownPages(a *alerts.Alert) []string {
 	case "sandbox-exited":
 		return []string{"ended"}
 	case "sandbox-unhealthy":
+		if len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource {
+			return []string{"application"}
+		}
 		return []string{"unhealthy"}
 	}
 	return nil

@@ -161,7 +161,7 @@ func (p *poll) otherWord(b *backend.Sandbox) []backend.Field {
 
 // pool says how full an application is. Where a Durable Object manages it a limit is not applicable.
 func (p *poll) pool(a *app) {
-	p.r.Pools = append(p.r.Pools, backend.Pool{ID: a.id, Name: a.name, Used: a.live, Starting: a.starting, Limit: a.limit, At: p.s.appsAt, Health: a.health,
+	p.r.Pools = append(p.r.Pools, backend.Pool{ID: a.id, Name: a.name, Used: a.live, Starting: a.starting, Failed: a.failed, Limit: a.limit, At: p.s.appsAt, Health: a.health,
 		Policy: a.policy, Rollout: backend.Clean(a.rollout, 80)})
 }
 

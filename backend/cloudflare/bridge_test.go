@@ -87,7 +87,9 @@ func TestRoutesThatDisagreeAreShown(t *testing.T) {
 		if told := strings.Contains(problems(r), `operator routes: the state "`+state+`" is not known, of `+boxA); told != (state == "zorp") {
 			t.Errorf("%q: %s", state, problems(r))
 		}
-		is := slices.ContainsFunc(b.Labels, func(f backend.Field) bool { return f.Name == backend.Text(backend.RoutesSayLabel) && f.Value.String() == state })
+		is := slices.ContainsFunc(b.Labels, func(f backend.Field) bool {
+			return f.Name == backend.Text(backend.RoutesSayLabel) && f.Value.String() == state
+		})
 		if b.Class != backend.SandboxRunning || is != want {
 			t.Errorf("%s: %s %v", state, b.Class, b.Labels)
 		}
@@ -101,7 +103,9 @@ func TestRoutesThatCallAnEndedOneHealthyAreShown(t *testing.T) {
 		w.lists(byObject, nil, []string{instance(owned, "stopped", "2026-11-20T11:10:00Z", "2026-11-20T11:20:00Z", "")}, nil)
 		w.set("/ops/sandboxes", ok(`{"sandboxes":[{"id":"`+boxA+`","instance":"`+owned+`","class":"Sandbox","state":"`+state+`"}]}`))
 		b := sandboxOf(t, w.poll(), boxA)
-		is := slices.ContainsFunc(b.Labels, func(f backend.Field) bool { return f.Name == backend.Text(backend.RoutesSayLabel) && f.Value.String() == state })
+		is := slices.ContainsFunc(b.Labels, func(f backend.Field) bool {
+			return f.Name == backend.Text(backend.RoutesSayLabel) && f.Value.String() == state
+		})
 		if b.Class != backend.SandboxExited || is != want {
 			t.Errorf("%s: %s %v", state, b.Class, b.Labels)
 		}

@@ -79,6 +79,7 @@ type application struct {
 	limit     backend.Value[int] // max_instances
 	live      backend.Value[int] // what runs now, as health counts
 	starting  backend.Value[int]
+	failed    backend.Value[int]
 	health    backend.Safe
 }
 
@@ -102,7 +103,7 @@ func (d *decoder) application(n wire.Node) (a application, ok bool) {
 	a.version = word(n.Get("version"))
 	a.rollout = word(n.Get("active_rollout_id"))
 	health := n.Get("health").Get("instances")
-	a.live, a.starting = count(health.Get("active")), count(health.Get("starting"))
+	a.live, a.starting, a.failed = count(health.Get("active")), count(health.Get("starting")), count(health.Get("failed"))
 	a.health = d.text(n.Get("health").Get("summary"), maxWord)
 	a.limit = backend.NotApplicable[int]()
 	if !a.byObject {

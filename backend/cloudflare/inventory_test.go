@@ -63,8 +63,12 @@ func TestTheInventoryOfAnAccount(t *testing.T) {
 
 func TestTheLimitIsNotReadWhereItIsUnknown(t *testing.T) {
 	w := newWorld(t, nil)
+	w.set("/containers/applications", apps(`{"id":"`+scheduled+`","name":"agents","scheduling_policy":"default","max_instances":0,"health":{"summary":"unhealthy","instances":{"active":2,"failed":3}}}`))
+	if p := w.poll().Pools[0]; p.Used.Or(-1) != 2 || p.Failed.Or(-1) != 3 || p.Limit.Or(-1) != 0 || p.Health.String() != "unhealthy" {
+		t.Errorf("an unhealthy one: %+v", p)
+	}
 	w.set("/containers/applications", apps(`{"id":"`+scheduled+`","name":"agents","scheduling_policy":"default","instances":7}`))
-	if p := w.poll().Pools[0]; p.Used.IsKnown() || p.Limit.IsKnown() || p.Limit.IsNotApplicable() {
+	if p := w.poll().Pools[0]; p.Used.IsKnown() || p.Failed.IsKnown() || p.Limit.IsKnown() || p.Limit.IsNotApplicable() {
 		t.Errorf("without health and max_instances: %v of %v", p.Used, p.Limit)
 	}
 }

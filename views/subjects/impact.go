@@ -87,6 +87,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		if a.Cause.String() != backend.BridgeFailing {
 			s = "from here commands may not reach its sandboxes; what runs in them may go on"
 		}
+	case a.Rule == "sandbox-unhealthy" && len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource:
+		s = "not known: its new sandboxes may not start, those that run may work"
 	case a.Rule == "contradiction":
 		s = contradicted(a, c)
 	case a.Rule == "wont-terminate" && allAsleep(a, c):

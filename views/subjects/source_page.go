@@ -197,7 +197,10 @@ func pools(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 		text := kit.Span{Tone: theme.Normal, Text: "unknown how many run"}
 		if used, known := x.Used.Get(); known {
 			text.Text = fmt.Sprintf("%d run", used)
-			if limit, limited := x.Limit.Get(); limited {
+			switch limit, limited := x.Limit.Get(); {
+			case limited && limit < 1: // it bounds nothing that runs
+				text.Text += ", limit 0"
+			case limited:
 				text.Text = fmt.Sprintf("%d of %d run", used, limit)
 				if used >= limit {
 					text.Tone = theme.Warn
@@ -213,6 +216,9 @@ func pools(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 		more := ""
 		if n := x.Starting.Or(0); n > 0 {
 			more += fmt.Sprintf(", %d starting", n)
+		}
+		if n := x.Failed.Or(0); n > 0 {
+			more += fmt.Sprintf(", %d failed", n)
 		}
 		if !x.Health.IsEmpty() {
 			more += ", " + x.Health.String()
