@@ -104,8 +104,10 @@ type Alert struct {
 
 	Runbook  string // incident number, empty when there is none
 	Subjects []Subject
-	// The numbers of distinct subjects, their sessions, providers and tenants; Subjects may be cut, these are exact.
+	// The numbers of distinct subjects, their sessions, providers and tenants; Subjects may be cut, these are exact. Pending is how many
+	// more are pending beside those that fire or are held: they come last in Subjects, and the other numbers are without them.
 	SubjectCount, Sessions, Providers, Tenants int
+	Pending                                    int `json:",omitzero"`
 	Evidence                                   []Evidence
 	// Trend is the measure of a rule that has one, oldest first, over TrendSpan; empty otherwise.
 	Trend     []float64
@@ -144,6 +146,9 @@ type Subject struct {
 	Bounds Bounds
 	Detail backend.Safe // what is true of it: "failed 41m, lastError …"
 }
+
+// Left is how many subjects the alert does not list.
+func (a *Alert) Left() int { return max(0, a.SubjectCount+a.Pending-len(a.Subjects)) }
 
 // About reports whether one of the alert's subjects is the thing. A session that only a log names is the one of the alert's
 // source.

@@ -241,14 +241,15 @@ func (re *ruleEvaluation) write(g *group) {
 	if a.Cause.IsEmpty() || m.Folds || said.Listing != nil || o.Detail == o.Cause { // else the text of the first stays
 		a.Cause = o.Cause
 	}
-	if g.alert != nil && g.count.live.values.same(g.valued) {
+	values := g.count.counted()
+	if g.alert != nil && values.same(g.told) {
 		a.Variants = g.alert.Variants
-	} else if g.count.live.values != nil {
-		a.Variants = VariantsOf(g.count.live.values.by)
+	} else if values != nil {
+		a.Variants = VariantsOf(values.by)
 	}
-	g.valued = g.count.live.values
+	g.valued, g.told = g.count.live.values, values
 	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, o.Why, said.Trend, said.TrendSpan
-	a.SubjectCount, a.Sessions, a.Providers, a.Tenants = t.count, t.sessions, t.providers, t.tenants
+	a.SubjectCount, a.Sessions, a.Providers, a.Tenants, a.Pending = t.count, t.sessions, t.providers, t.tenants, t.pending
 	switch {
 	case a.State != t.state:
 		a.Why = g.flap.why()
@@ -263,7 +264,7 @@ func (re *ruleEvaluation) write(g *group) {
 		a.Sessions, a.Providers, a.Tenants = said.Listing.Sessions, said.Listing.Providers, said.Listing.Tenants
 		a.Variants = said.Listing.Variants
 	} else {
-		a.Subjects = re.list(g.members, t.live)
+		a.Subjects = re.list(g.members, t.live, t.pending > 0)
 	}
 	if s, ok := re.rule.(SubjectRule); ok && said.Listing == nil && said.Evidence == nil {
 		oldest := re.st.Entity(o.Key)
@@ -306,8 +307,12 @@ func (re *ruleEvaluation) ofEach(members []*record, oldest *record) (out []Evide
 	return out
 }
 
-// list names the subjects: those that live, or when none does those that ended.
-func (re *ruleEvaluation) list(members []*record, live bool) []Subject {
+// list names the subjects: those that live, or when none does those that ended. Those that are pending beside others come last.
+func (re *ruleEvaluation) list(members []*record, live, mixed bool) []Subject {
+	if mixed {
+		pending := func(r *record) bool { return r.State == StatePending }
+		members = slices.Concat(slices.DeleteFunc(slices.Clone(members), pending), slices.DeleteFunc(slices.Clone(members), func(r *record) bool { return !pending(r) }))
+	}
 	out := make([]Subject, 0, min(len(members), MaxSubjects))
 	for _, r := range members {
 		if live == (r.State == StateEnded) {

@@ -181,7 +181,8 @@ type group struct {
 	began   time.Time // steady time at which the alert came; kept while its severity changes
 	worse   worse
 	flap    flap
-	valued  *valueCounts // of which the alert's variants are made
+	valued  *valueCounts // of the members that have not ended
+	told    *valueCounts // of which the alert's variants are made
 	// unreported says that what changed during the start is not on the timeline yet; before is the group as of the start.
 	unreported bool
 	before     *group

@@ -283,7 +283,7 @@ func restoreLedger(mem *memory, rule Rule, saved savedRule) (*ruleState, error) 
 		if t := g.count.total(g.members); t.oldest != nil && t.oldest.aggregated().Listing != nil && len(g.members) == 1 {
 			g.alert.Subjects = lister.listed(t.oldest.aggregated().Listing, g.alert.State)
 		} else {
-			g.alert.Subjects = lister.list(g.members, t.live)
+			g.alert.Subjects = lister.list(g.members, t.live, t.pending > 0)
 		}
 	}
 	for id, g := range l.groups {

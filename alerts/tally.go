@@ -13,6 +13,7 @@ type count struct {
 	firing, held, pending stateCount // by state; one that speaks for all is the oldest
 	ended                 int
 	live                  liveTotals // of the members that have not ended
+	waiting               liveTotals // of those of them that are pending, without times
 }
 
 // stateCount is what the members of one state add up to.
@@ -20,6 +21,8 @@ type stateCount struct {
 	n      int
 	oldest *record // whose onset is proved to lie furthest back; of equals the first by key
 	since  extreme // the earliest
+
+	active, confirmed extreme // the earliest and the latest
 }
 
 // extreme is the earliest or latest of some times, and how many have it.
@@ -72,6 +75,7 @@ func (a *liveTotals) clone() {
 
 // total is what is written on the alert.
 type total struct {
+	pending                             int // members that are pending beside those that fire or are held: the other numbers are without them
 	count, sessions, providers, tenants int
 	active, since, confirmed            time.Time
 	state                               AlertState
@@ -85,17 +89,19 @@ type total struct {
 func tally(members []*record) count {
 	var c count
 	c.live.make()
-	var run runs
+	c.waiting.make()
+	var live, waiting runs
 	for _, r := range members {
-		if c.add(r) {
-			run.add(&c.live, r)
-			run.count(&c.live, r.Values)
+		if !c.add(r) {
+			continue
+		}
+		live.count(&c.live, r)
+		if r.State == StatePending {
+			waiting.count(&c.waiting, r)
 		}
 	}
-	run.flush(&c.live)
-	if run.valued > 0 {
-		c.live.values.by[run.values] += run.valued
-	}
+	live.end(&c.live)
+	waiting.end(&c.waiting)
 	return c
 }
 
@@ -123,12 +129,20 @@ func (x *runs) flush(a *liveTotals) {
 	x.n = 0
 }
 
-func (x *runs) count(a *liveTotals, values string) {
-	if x.valued > 0 && values != x.values {
+func (x *runs) count(a *liveTotals, r *record) {
+	x.add(a, r)
+	if x.valued > 0 && r.Values != x.values {
 		a.values.by[x.values] += x.valued
 		x.valued = 0
 	}
-	x.valued, x.values = x.valued+1, values
+	x.valued, x.values = x.valued+1, r.Values
+}
+
+func (x *runs) end(a *liveTotals) {
+	x.flush(a)
+	if x.valued > 0 {
+		a.values.by[x.values] += x.valued
+	}
 }
 
 func sameOwners(a, b *record) bool {
@@ -176,6 +190,8 @@ func (c *count) add(r *record) bool {
 	}
 	s.n++
 	s.since.add(r.Since, false)
+	s.active.add(r.Active, false)
+	s.confirmed.add(r.Confirmed, true)
 	switch o := s.oldest; {
 	case o == nil, onset(r).Before(onset(o)):
 		s.oldest = r
@@ -196,12 +212,13 @@ func (c *count) remove(r *record) (lost bool) {
 		return false
 	}
 	s.n--
-	if lost = s.since.remove(r.Since) || s.oldest == r; s.n == 0 {
+	active, confirmed := s.active.remove(r.Active), s.confirmed.remove(r.Confirmed)
+	if lost = s.since.remove(r.Since) || active || confirmed || s.oldest == r; s.n == 0 {
 		*s, lost = stateCount{}, false
 	}
 	a := &c.live
 	a.n--
-	active, confirmed := a.active.remove(r.Active), a.confirmed.remove(r.Confirmed)
+	active, confirmed = a.active.remove(r.Active), a.confirmed.remove(r.Confirmed)
 	if a.n == 0 {
 		a.active, a.confirmed = extreme{}, extreme{}
 		return false
@@ -214,27 +231,13 @@ func (c count) with(changes []change, members []*record) count {
 	if c.live.sessions == nil || 2*len(changes) > len(members) {
 		return tally(members)
 	}
-	cloned, revalued := false, false
 	for _, x := range changes { // what comes before what goes: the newest readings replace older ones
-		was, next := living(x.was), living(x.next)
 		if x.next != nil {
 			c.add(x.next)
 		}
-		c.live.revalue(was, next, &revalued)
-		if was == next || was != nil && next != nil && sameOwners(was, next) {
-			continue
-		}
-		if !cloned {
-			c.live.clone()
-			cloned = true
-		}
-		if next != nil {
-			c.live.owners(next, 1)
-		}
-		if was != nil {
-			c.live.owners(was, -1)
-		}
 	}
+	c.live.follow(changes, living)
+	c.waiting.follow(changes, waiting)
 	lost := false
 	for _, x := range changes {
 		if x.was != nil && c.remove(x.was) {
@@ -245,6 +248,28 @@ func (c count) with(changes []change, members []*record) count {
 		return tally(members)
 	}
 	return c
+}
+
+// follow counts the changes of those records of which some is not nil.
+func (a *liveTotals) follow(changes []change, some func(*record) *record) {
+	cloned, revalued := false, false
+	for _, x := range changes {
+		was, next := some(x.was), some(x.next)
+		a.revalue(was, next, &revalued)
+		if was == next || was != nil && next != nil && sameOwners(was, next) {
+			continue
+		}
+		if !cloned {
+			a.clone()
+			cloned = true
+		}
+		if next != nil {
+			a.owners(next, 1)
+		}
+		if was != nil {
+			a.owners(was, -1)
+		}
+	}
 }
 
 // revalue counts the values of a member that came, went or changed them.
@@ -268,6 +293,28 @@ func living(r *record) *record {
 		return nil
 	}
 	return r
+}
+
+func waiting(r *record) *record {
+	if r == nil || r.State != StatePending {
+		return nil
+	}
+	return r
+}
+
+// mixed reports whether members are pending beside others that fire or are held.
+func (c *count) mixed() bool { return c.pending.n > 0 && c.firing.n+c.held.n > 0 }
+
+// counted are the values of those members whose number the alert gives.
+func (c *count) counted() *valueCounts {
+	if !c.mixed() {
+		return c.live.values
+	}
+	out := &valueCounts{maps.Clone(c.live.values.by)}
+	for v, n := range c.waiting.values.by {
+		addCount(out.by, v, -n)
+	}
+	return out
 }
 
 func (c *count) state() AlertState {
@@ -301,10 +348,44 @@ func (c *count) total(members []*record) total {
 		}
 		a.n, a.active, a.confirmed, s.since = all.live.n, all.live.active, all.live.confirmed, all.firing.since
 	}
-	t.count, t.sessions, t.providers, t.tenants = a.n, len(a.sessions), len(a.providers), len(a.tenants)
 	t.active, t.confirmed, t.since, t.oldest = a.active.at, a.confirmed.at, s.since.at, s.oldest
-	t.session, t.provider, t.tenant = only(a.sessions), only(a.providers), only(a.tenants)
+	w := &liveTotals{}
+	if t.live && c.mixed() {
+		w, t.pending = &c.waiting, c.pending.n
+		t.active, t.confirmed = c.firing.active.earliest(c.held.active), latest(c.firing.confirmed.at, c.held.confirmed.at)
+	}
+	t.count = a.n - t.pending
+	t.sessions, t.session = beyond(a.sessions, w.sessions)
+	t.providers, t.provider = beyond(a.providers, w.providers)
+	t.tenants, t.tenant = beyond(a.tenants, w.tenants)
 	return t
+}
+
+// earliest is the earlier of two extremes, of which one may be of nothing.
+func (x extreme) earliest(y extreme) time.Time {
+	if x.n == 0 || y.n > 0 && y.at.Before(x.at) {
+		return y.at
+	}
+	return x.at
+}
+
+// beyond is how many keys count more than a part of them does, and which one where it is the only one.
+func beyond[K comparable](all, part map[K]int) (n int, one K) {
+	n = len(all)
+	for k, x := range part {
+		if all[k] == x {
+			n--
+		}
+	}
+	if n != 1 {
+		return n, one
+	}
+	for k, x := range all {
+		if part[k] != x {
+			one = k
+		}
+	}
+	return n, one
 }
 
 // only is the key of a map that has one.

@@ -63,3 +63,26 @@ func TestCountingChangesEqualsCountingAll(t *testing.T) {
 		}
 	}
 }
+
+// TestThoseThatWaitAreCountedApart: the numbers of an alert that fires are those of what fires; what only pending members have is in none.
+func TestThoseThatWaitAreCountedApart(t *testing.T) {
+	at := time.Unix(1e9, 0)
+	one := func(id string, s AlertState, session, tenant string, ago time.Duration) *record {
+		return newFinding(record{Key: backend.Key{Kind: backend.KindSandbox, Source: "s", ID: backend.MustID(id)}, State: s},
+			finding{Active: at.Add(-ago), Since: at.Add(-ago), Confirmed: at.Add(-ago / 2), Session: backend.MustID(session), Tenant: backend.Clean(tenant, 9), Values: id})
+	}
+	members := []*record{one("a", StateFiring, "x", "t", time.Minute), one("b", StatePending, "x", "t", time.Hour), one("c", StatePending, "y", "u", time.Second), one("d", StateEnded, "z", "v", time.Hour)}
+	c := tally(members)
+	got := c.total(members)
+	if got.state != StateFiring || got.count != 1 || got.pending != 2 || got.sessions != 1 || got.tenants != 1 || got.session.id.Raw() != "x" || got.tenant.String() != "t" || got.oldest != members[0] {
+		t.Errorf("%+v", got)
+	}
+	if !got.active.Equal(at.Add(-time.Minute)) || !got.confirmed.Equal(at.Add(-30*time.Second)) || len(c.counted().by) != 1 || c.counted().by["a"] != 1 {
+		t.Errorf("active %s, confirmed %s, values %v", got.active, got.confirmed, c.counted().by)
+	}
+	waits := members[1:3]
+	c = tally(waits)
+	if got = c.total(waits); got.state != StatePending || got.count != 2 || got.pending != 0 || got.sessions != 2 {
+		t.Errorf("all pending: %+v", got)
+	}
+}

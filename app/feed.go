@@ -104,7 +104,7 @@ func concerns(b *alerts.Board) []actions.Concern {
 			continue
 		}
 		c := actions.Concern{ID: a.ID, Rule: a.Rule, Source: a.Source, Cause: a.Cause, Firing: true,
-			Critical: a.Severity == alerts.SeverityCritical, Since: a.Since, Cut: a.SubjectCount > len(a.Subjects)}
+			Critical: a.Severity == alerts.SeverityCritical, Since: a.Since, Cut: a.Left() > 0}
 		for _, s := range a.Subjects {
 			c.Subjects = append(c.Subjects, s.Key)
 		}

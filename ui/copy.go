@@ -38,7 +38,7 @@ func (x *scope) copyOf(what string) reply {
 			ids = append(ids, k.Path().Raw())
 		}
 		send, said = strings.Join(ids, "\n"), kit.Count(len(ids), "id", "ids")
-		if a := x.alert(); a != nil && a.SubjectCount > len(a.Subjects) {
+		if a := x.alert(); a != nil && a.Left() > 0 {
 			said += fmt.Sprintf(" (the alert names %d of %s)", len(a.Subjects), kit.Number(a.SubjectCount))
 		}
 	}

@@ -48,8 +48,8 @@ func TestFailedSavesArePendingUntilTheThird(t *testing.T) {
 	wantEvidence(t, h.look().want("hydrate-failed", alerts.StateFiring), "The contents are partial: unpacking adds files and never removes any")
 }
 
-// TestAPendingSaveIsNotCountedAsFiring: a session whose saves failed twice has an alert of its own beside one whose saves failed three
-// times for the same cause, and joins that one with its third.
+// TestAPendingSaveIsNotCountedAsFiring: a session whose saves failed twice is told apart in the alert about one whose saves failed three
+// times for the same cause, and is counted with its third.
 func TestAPendingSaveIsNotCountedAsFiring(t *testing.T) {
 	tar := "tar: ./a: Cannot open" + backend.PhaseTar.Sign()
 	s := beginLines(t, "persist-failed", backend.MetricPersistFailed)
@@ -58,30 +58,65 @@ func TestAPendingSaveIsNotCountedAsFiring(t *testing.T) {
 		out := map[alerts.AlertState]int{}
 		for _, a := range s.look().alerts("persist-failed") {
 			out[a.State] += a.SubjectCount
-			for _, x := range a.Subjects {
-				if x.State != a.State {
+			out[alerts.StatePending] += a.Pending
+			for i, x := range a.Subjects {
+				if told := i >= a.SubjectCount; told && x.State != alerts.StatePending || !told && x.State != a.State {
 					t.Errorf("%s is %s in an alert that is %s", x.Label, x.State, a.State)
 				}
 			}
 		}
 		return out
 	}
-	for range 3 {
-		s.pass(5 * time.Second)
-		s.lines(backend.MetricPersistFailed, "a", 1, tar)
-		s.look()
-	}
 	for range 2 {
 		s.pass(5 * time.Second)
 		s.lines(backend.MetricPersistFailed, "b", 1, tar)
 		s.look()
 	}
+	if n := of(); n[alerts.StateFiring] != 0 || n[alerts.StatePending] != 1 {
+		t.Errorf("after two failures of one: %v", n)
+	}
+	for range 3 {
+		s.pass(5 * time.Second)
+		s.lines(backend.MetricPersistFailed, "c", 1, tar)
+		s.look()
+	}
 	if n := of(); n[alerts.StateFiring] != 1 || n[alerts.StatePending] != 1 {
-		t.Errorf("after two failures of the second: %v", n)
+		t.Errorf("after three of another: %v", n)
 	}
 	s.pass(5 * time.Second)
 	s.lines(backend.MetricPersistFailed, "b", 1, tar)
 	if n := of(); n[alerts.StateFiring] != 2 || n[alerts.StatePending] != 0 {
 		t.Errorf("after the third: %v", n)
+	}
+}
+
+// TestAPendingSaveFiresInItsAlert: what was pending and fires then is one alert, with the id, the onset and the beginning that it had.
+func TestAPendingSaveFiresInItsAlert(t *testing.T) {
+	for name, beside := range map[string]bool{"alone": false, "beside one that fires": true} {
+		tar := "tar: ./a: Cannot open" + backend.PhaseTar.Sign()
+		s := beginLines(t, "persist-failed", backend.MetricPersistFailed)
+		s.look()
+		for range 3 {
+			s.pass(5 * time.Second)
+			if beside {
+				s.lines(backend.MetricPersistFailed, "c", 1, tar)
+			}
+			s.look()
+		}
+		s.pass(5 * time.Second)
+		s.lines(backend.MetricPersistFailed, "b", 1, tar)
+		was := s.look().alerts("persist-failed")
+		if len(was) != 1 || !beside && was[0].State != alerts.StatePending {
+			t.Fatalf("%s:\n%s", name, summary(s.board))
+		}
+		for range 2 {
+			s.pass(5 * time.Second)
+			s.lines(backend.MetricPersistFailed, "b", 1, tar)
+			s.look()
+		}
+		is := s.want("persist-failed", alerts.StateFiring)
+		if is.ID != was[0].ID || !is.Active.Equal(was[0].Active) || is.Bounds != was[0].Bounds || is.Pending != 0 {
+			t.Errorf("%s: %s since %s (%v), was %s since %s (%v)", name, is.ID, is.Active, is.Bounds, was[0].ID, was[0].Active, was[0].Bounds)
+		}
 	}
 }

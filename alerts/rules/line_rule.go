@@ -139,7 +139,6 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backen
 	v.Confirmed, v.Recheck = env.Ours(m.Last), env.Now.Add(30*time.Second)
 	v.Detail = n.Cause
 	if r.done != "" && m.N < failedSaves && backend.SignedPhase(m.Sample) != "" && backend.SignedPhase(n.Cause) != "" {
-		v.Fingerprint = alerts.Fingerprint("pending " + n.Fingerprint) // an alert of its own: it is not counted among those that fire
 		v.Suspected, v.Why = true, backend.Textf("fires with the failure number %d without a success between, or when the SDK gives the snapshot up", failedSaves)
 	}
 	if key.Kind == backend.KindSession {

@@ -115,7 +115,7 @@ func (r *tmpdirOrphaned) Evidence(env *alerts.Env, a *alerts.Alert, oldest backe
 		whole = whole && known && !d.Cut
 	}
 	least := ""
-	if !whole || a.SubjectCount > len(a.Subjects) {
+	if !whole || a.Left() > 0 {
 		least = "at least "
 	}
 	out := []alerts.Evidence{{

@@ -39,7 +39,7 @@ func (s *subjectView) unseen() int {
 	if s.alert == nil || !s.wide || len(s.alert.Subjects) == 0 || s.alert.Subjects[0].Key.Kind != backend.KindSandbox {
 		return 0
 	}
-	return max(0, s.alert.SubjectCount-len(s.sandboxes))
+	return max(0, s.alert.SubjectCount+s.alert.Pending-len(s.sandboxes))
 }
 
 // groupOf answers whether many show it at once where the page starts from an alert about several: the group's own size counts. false:

@@ -68,7 +68,7 @@ func (s *subjectView) readErrors() {
 		s.errors = append(s.errors, reportedError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w, false})
 	}
 	for _, a := range s.led {
-		if cut := a.SubjectCount - len(a.Subjects); (s.only != nil || s.errorsOf != nil) && cut > 0 {
+		if cut := a.Left(); (s.only != nil || s.errorsOf != nil) && cut > 0 {
 			s.unread += cut
 		}
 	}

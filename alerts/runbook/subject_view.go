@@ -146,7 +146,7 @@ func (s *subjectView) narrowSandboxes() {
 			at[platformOf(w.Provider.String())] = true
 		}
 	}
-	cut := slices.ContainsFunc(s.led, func(a *alerts.Alert) bool { return a.SubjectCount > len(a.Subjects) })
+	cut := slices.ContainsFunc(s.led, func(a *alerts.Alert) bool { return a.Left() > 0 })
 	s.sandboxes = slices.DeleteFunc(s.sandboxes, func(b *backend.Sandbox) bool {
 		switch p := platformOf(b.Provider.String()); {
 		case sessions[b.Session], s.ledOn[b.Key], len(sessions) == 0:

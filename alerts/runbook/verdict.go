@@ -120,7 +120,7 @@ func (s *subjectView) verdict(rule string, about ...func(*alerts.Alert) bool) ve
 
 // mayBeAbout reports whether an alert names the subject, or names more subjects than are kept.
 func (s *subjectView) mayBeAbout(a *alerts.Alert) bool {
-	return s.isAbout(a) || a.SubjectCount > len(a.Subjects) && s.here(a.Source)
+	return s.isAbout(a) || a.Left() > 0 && s.here(a.Source)
 }
 
 // countedBy reports whether a source of metrics or logs is configured to speak about the source that the subject is.

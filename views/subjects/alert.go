@@ -318,7 +318,7 @@ func affectedCell(a *alerts.Alert, c *views.Snapshot) Cell {
 	switch {
 	case a.Rule == "eviction-storm" && len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource:
 		return Cell{Text: backend.Text("not known"), Short: backend.Text("?"), Tone: theme.Dim} // it is counted, not named
-	case a.SubjectCount == 1 && len(a.Subjects) == 1:
+	case onlyOne(a):
 		name := named(&a.Subjects[0], c)
 		return Cell{Text: plain(name), Short: plain(shortName(name, affectedIdeal)), Brief: plain(shortName(name, affectedWidth))}
 	}

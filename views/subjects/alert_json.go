@@ -32,8 +32,9 @@ type AlertJSON struct {
 	Variants     *VariantsJSON     `json:"variants,omitempty"` // left out where the errors of its subjects do not differ
 
 	// These are left out where there is nothing to say.
-	Why         backend.Safe   `json:"why,omitzero"`       // what decides while it is suspected, or what is missing while it is held
-	Confirmed   views.Time     `json:"confirmed,omitzero"` // when the newest reading that supports it was taken
+	Pending     int            `json:"pending_count,omitempty"` // subjects that are pending beside those that are counted
+	Why         backend.Safe   `json:"why,omitzero"`            // what decides while it is suspected, or what is missing while it is held
+	Confirmed   views.Time     `json:"confirmed,omitzero"`      // when the newest reading that supports it was taken
 	Lapsed      *LapseJSON     `json:"lapsed,omitempty"`
 	Flapping    bool           `json:"flapping,omitempty"`
 	InhibitedBy string         `json:"inhibited_by,omitempty"` // id of the alert about the outage that this one is a part of
@@ -177,7 +178,7 @@ func NewAlertJSON(a *alerts.Alert, of *views.Snapshot) AlertJSON {
 	c := AlertJSON{ID: a.ID, Rule: a.Rule, State: a.State, Severity: a.Severity, Cause: a.Cause, Fingerprint: a.Fingerprint,
 		Source: backend.Clean(a.Source, 200), Since: views.At(a.Since),
 		SinceBounds:  BoundsJSON{Earliest: views.At(bounds.Earliest), Latest: views.At(bounds.Latest)},
-		SubjectCount: a.SubjectCount, Subjects: []SubjectJSON{}, Evidence: []EvidenceJSON{}}
+		SubjectCount: a.SubjectCount, Pending: a.Pending, Subjects: []SubjectJSON{}, Evidence: []EvidenceJSON{}}
 	if a.Runbook != "" {
 		c.Runbook = &a.Runbook
 	}

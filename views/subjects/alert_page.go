@@ -410,7 +410,7 @@ func (w *writer) subjects(a *alerts.Alert, most int) {
 		w.to(s.Key)
 		w.Line(normal("  "+name.text(named(s, w.f.Snapshot))), dim(state.text(w.aged(s.State, s.Since))), normal(w.news(s.Detail.String())))
 	}
-	if rest := a.SubjectCount - len(shown); rest > 0 {
+	if rest := a.SubjectCount + a.Pending - len(shown); rest > 0 {
 		w.Line(dim("  and " + kit.Number(rest) + " more"))
 	}
 }

@@ -43,6 +43,13 @@ func TestTheScopeCountsWhatIsWatched(t *testing.T) {
 	if got, want := scope(x, c), "2 of 3 sandboxes on docker"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	x.SubjectCount, x.Pending = 1, 1 // the first fires, the other waits
+	if got, want := scope(x, c), "sandbox a on docker; 1 more pending"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := NewAlertJSON(x, c); got.SubjectCount != 1 || got.Pending != 1 || len(got.Subjects) != 2 {
+		t.Errorf("%+v", got)
+	}
 	if s := views.Summarise(c); s.Sandboxes != 3 || s.Listed != 1 {
 		t.Errorf("the header counts %d, and %d merely listed", s.Sandboxes, s.Listed)
 	}

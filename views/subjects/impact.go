@@ -158,7 +158,7 @@ func quietFor(a *alerts.Alert, c *views.Snapshot) string {
 	for _, x := range outage(a, c) {
 		for i := range x.Subjects {
 			w := c.State.Workspace(x.Subjects[i].Key)
-			if w == nil || !w.LastAttemptAt.IsKnown() || len(x.Subjects) != x.SubjectCount {
+			if w == nil || !w.LastAttemptAt.IsKnown() || x.Left() > 0 {
 				return ""
 			}
 			if at := w.LastAttemptAt.Or(last); at.After(last) {
@@ -242,7 +242,7 @@ func down(a *alerts.Alert, c *views.Snapshot) bool {
 			return false
 		}
 	}
-	return len(a.Subjects) > 0 && len(a.Subjects) == a.SubjectCount
+	return len(a.Subjects) > 0 && a.Left() == 0
 }
 
 // Impact says what of the users' work an alert affects.
@@ -255,7 +255,7 @@ func allAsleep(a *alerts.Alert, c *views.Snapshot) bool {
 			return false
 		}
 	}
-	return len(a.Subjects) > 0 && len(a.Subjects) == a.SubjectCount
+	return len(a.Subjects) > 0 && a.Left() == 0
 }
 
 // evicted says how many workspaces lost their sandbox where no room is left for more, on the alert's source and on others with the
@@ -300,7 +300,7 @@ func inBoth(list []*alerts.Alert, all int, c *views.Snapshot) string {
 	for _, a := range list {
 		evicted, _ := evictedOf(a.Source, c)
 		listed += len(evicted)
-		if without += len(a.Subjects); len(a.Subjects) != a.SubjectCount {
+		if without += len(a.Subjects); a.Left() > 0 {
 			return ""
 		}
 		for i := range a.Subjects {

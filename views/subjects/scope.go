@@ -113,7 +113,7 @@ func extent(a *alerts.Alert, c *views.Snapshot) string {
 // concerns all of them.
 func stillWork(a *alerts.Alert, c *views.Snapshot) string {
 	began := a.Bounds.Latest
-	if began.IsZero() || a.Providers > 1 || len(a.Subjects) != a.SubjectCount {
+	if began.IsZero() || a.Providers > 1 || a.Left() > 0 {
 		return "" // whether others use the same is not known
 	}
 	own, provider := make(map[backend.Key]bool, len(a.Subjects)), ""
@@ -219,9 +219,12 @@ func alike(a *alerts.Alert, c *views.Snapshot) []*alerts.Alert {
 // longestName is how many cells the name of an alert's only subject gets.
 const longestName = 44
 
+// onlyOne reports whether an alert counts one subject, the first in its list: others in it are pending at most.
+func onlyOne(a *alerts.Alert) bool { return a.SubjectCount == 1 && len(a.Subjects) == 1+a.Pending }
+
 // scope says what the alert is about: its only subject by name, or how many there are.
 func scope(a *alerts.Alert, c *views.Snapshot) string {
-	s, one := howMany(a, c), a.SubjectCount == 1 && len(a.Subjects) == 1
+	s, one := howMany(a, c), onlyOne(a)
 	source := one && a.Subjects[0].Key.Kind == backend.KindSource
 	all := outage(a, c)
 	switch {
@@ -229,6 +232,9 @@ func scope(a *alerts.Alert, c *views.Snapshot) string {
 		s = inAll(a, all, c)
 	case a.Source != "" && !source:
 		s += " on " + a.Source
+	}
+	if a.Pending > 0 {
+		s += "; " + kit.Number(a.Pending) + " more pending"
 	}
 	if one {
 		s += ownerOf(a.Subjects[0].Key, c.State)
@@ -303,7 +309,7 @@ func ownerOf(k backend.Key, st *fleet.State) string {
 // howMany names an alert's only subject, or counts them.
 func howMany(a *alerts.Alert, c *views.Snapshot) string {
 	switch {
-	case a.SubjectCount == 1 && len(a.Subjects) == 1:
+	case onlyOne(a):
 		return strings.TrimPrefix(counted(1, a.Subjects[0].Key.Kind), "1 ") + " " + kit.CutMiddle(named(&a.Subjects[0], c), longestName)
 	case len(a.Subjects) > 0:
 		return ofAll(a, c)

@@ -49,7 +49,7 @@ func newest(a *alerts.Alert, c *views.Snapshot) (last time.Time) {
 		return time.Time{}
 	}
 	for _, x := range outage(a, c) {
-		if len(x.Subjects) != x.SubjectCount {
+		if x.Left() > 0 {
 			return time.Time{}
 		}
 		for i := range x.Subjects {

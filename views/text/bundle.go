@@ -50,7 +50,7 @@ func (b Bundle) gather() *evidence {
 		for i := range a.Subjects {
 			e.subjects = append(e.subjects, a.Subjects[i].Key)
 		}
-		e.left += a.SubjectCount - len(a.Subjects)
+		e.left += a.Left()
 	} else {
 		e.subjects = []backend.Key{b.Key}
 	}

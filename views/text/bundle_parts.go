@@ -112,7 +112,7 @@ func (e *evidence) besides(p *page, a *alerts.Alert) {
 	}
 	if named := ids[:min(len(ids), maxBesides)]; len(named) > 0 {
 		text := strings.Join(named, ", ")
-		if more := a.SubjectCount - len(a.Subjects) + len(ids) - len(named); more > 0 {
+		if more := a.Left() + len(ids) - len(named); more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
 		p.sub("it is also about %s", text)

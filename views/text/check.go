@@ -105,7 +105,7 @@ func join(a, b subjects.AlertJSON) subjects.AlertJSON {
 		lead.InhibitedBy = "" // what is only in part explained stands by itself
 	}
 	lead.Joined = append(slices.Concat(lead.Joined, other.Joined), other.ID)
-	lead.SubjectCount, lead.Milder = lead.SubjectCount+other.SubjectCount, lead.Milder.With(other.Milder)
+	lead.SubjectCount, lead.Pending, lead.Milder = lead.SubjectCount+other.SubjectCount, lead.Pending+other.Pending, lead.Milder.With(other.Milder)
 	lead.Variants = nil // each of the two counts its own subjects
 	lead.Subjects = append(slices.Clone(lead.Subjects), other.Subjects...)
 	lead.Evidence = append(slices.Clone(lead.Evidence), other.Evidence...)

@@ -342,7 +342,7 @@ func writeAlert(b *strings.Builder, a subjects.AlertJSON, c *Check) {
 	}
 	for i, s := range slices.All(a.Subjects) {
 		if i == shownSubjects {
-			fmt.Fprintf(b, "  and %d more\n", a.SubjectCount-shownSubjects)
+			fmt.Fprintf(b, "  and %d more\n", a.SubjectCount+a.Pending-shownSubjects)
 			break
 		}
 		fmt.Fprintf(b, "  %s %s\n", subjects.NounOf(s.Kind), s.Name(c.snapshot))
@@ -390,14 +390,17 @@ func direction(d *subjects.DirectionJSON) string {
 
 // subjects counts them by their kind, where they are all of one.
 func subjectCount(a subjects.AlertJSON) string {
-	word := "subject"
+	word, more := "subject", ""
+	if a.Pending > 0 {
+		more = fmt.Sprintf(", %d more pending", a.Pending)
+	}
 	for i, s := range a.Subjects {
 		if i > 0 && word != subjects.NounOf(s.Kind) {
-			return plural(a.SubjectCount, "subject")
+			return plural(a.SubjectCount, "subject") + more
 		}
 		word = subjects.NounOf(s.Kind)
 	}
-	return plural(a.SubjectCount, word)
+	return plural(a.SubjectCount, word) + more
 }
 
 // subjectName names the one subject of an alert that has a single line: its cause may be that of many. Of a source, the line has the id.
