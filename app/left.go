@@ -12,6 +12,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/config"
 )
 
@@ -128,7 +129,7 @@ func (s *Station) removing(ctx context.Context, m actions.Made) (able actions.Ab
 // noFeed is the feed of a plan that needs no reading.
 type noFeed struct{}
 
-func (noFeed) Snapshot() actions.Snapshot           { return actions.Snapshot{} }
+func (noFeed) Snapshot() actions.Snapshot           { return actions.Snapshot{State: &fleet.State{}} }
 func (noFeed) Subscribe() (<-chan struct{}, func()) { return nil, func() {} }
 func (noFeed) Wake(string)                          {}
 func (noFeed) Attend([]backend.Key)                 {}
