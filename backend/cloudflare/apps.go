@@ -79,9 +79,13 @@ func (p *poll) takeApplications(all []application, why string) {
 	s := p.s
 	first := s.appsAt.IsZero()
 	s.appsErr = nil
-	s.appsAt, s.appsWhole, s.appsSaid, s.listed = p.now, why == "", why, nil
+	s.appsAt, s.appsWhole, s.appsSaid, s.listed, s.appsOther = p.now, why == "", why, nil, 0
 	for _, x := range all {
-		if !s.wanted(&x) || slices.Contains(s.listed, x.key) {
+		if !s.wanted(&x) {
+			s.appsOther++
+			continue
+		}
+		if slices.Contains(s.listed, x.key) {
 			continue
 		}
 		s.listed = append(s.listed, x.key)
@@ -120,6 +124,18 @@ func (p *poll) takeApplications(all []application, why string) {
 		}
 		delete(s.apps, key)
 	}
+}
+
+// without says that no application is seen, and why that may be; empty: one is, or the list was not read to its end.
+func (s *Source) without() backend.Safe {
+	switch {
+	case s.appsAt.IsZero() || !s.appsWhole || s.appsErr != nil || len(s.listed) > 0:
+		return backend.Safe{}
+	case s.appsOther > 0:
+		return backend.Textf("no container application is seen: none of %s of the account is named in applications", backend.Counted(s.appsOther, "application", "applications"))
+	}
+	return backend.Textf("no container application is seen in the account %s: it has none, %s names another account, or the token sees none of them (it needs %s)",
+		backend.Clean(s.opt.AccountID, maxWord), backend.Clean(s.accountFrom, maxWord), backend.Text(needContainers))
 }
 
 // wanted reports whether the configuration names an application, or none.

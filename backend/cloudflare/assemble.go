@@ -55,6 +55,9 @@ func (p *poll) assemble() {
 			whole = false
 		}
 	}
+	if text := s.without(); !text.IsEmpty() { // it comes first: what else is told is of little use then
+		p.r.Notes = slices.Insert(p.r.Notes, 0, text)
+	}
 	p.known(taken, whole && !p.unread)
 	p.forgetNamed()
 	p.r.OtherIDs = s.bridge == nil || s.bridge.wholeAt.IsZero()

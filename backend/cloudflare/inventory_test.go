@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 func TestTheInventoryOfAnAccount(t *testing.T) {
@@ -58,6 +59,39 @@ func TestTheInventoryOfAnAccount(t *testing.T) {
 		if !strings.HasPrefix(head, "GET ") {
 			t.Errorf("asked %s", head)
 		}
+	}
+}
+
+// TestAnAccountWithoutApplications is no sign of health: the account and what names it are told, first of all notes, until one is seen. A
+// list that was not read to its end proves nothing.
+func TestAnAccountWithoutApplications(t *testing.T) {
+	const unseen = "no container application is seen"
+	w := newWorld(t, nil)
+	w.set("/containers/applications", apps())
+	want := "no container application is seen in the account " + account + ": it has none, account_id names another account, or the token sees none of them (it needs Workers Containers Read)"
+	if r := w.poll(); len(r.Notes) == 0 || r.Notes[0].String() != want || len(r.Problems) > 0 || !r.Degraded.IsEmpty() {
+		t.Errorf("notes %v, problems %s, degraded %v", r.Notes, problems(r), r.Degraded)
+	}
+	src, err := Kind().New(backendtest.Options[Options](func(o *Options) { o.URL, o.Analytics = w.url, false }), w.deps(map[string]string{envToken: apiToken, envAccount: account}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.src = src.(*Source)
+	if r := w.poll(); !strings.Contains(fmt.Sprint(r.Notes), "CLOUDFLARE_ACCOUNT_ID names another account") {
+		t.Errorf("notes %v", r.Notes)
+	}
+	w.set("/containers/applications", apps(objectApp))
+	if r := w.poll(); strings.Contains(fmt.Sprint(r.Notes), unseen) {
+		t.Errorf("with one: %v", r.Notes)
+	}
+	w.src = w.source(func(o *Options) { o.Applications = []string{"others"} })
+	if r := w.poll(); !strings.Contains(fmt.Sprint(r.Notes), unseen+": none of 1 application of the account is named in applications") {
+		t.Errorf("none of those that are named: %v", r.Notes)
+	}
+	w.src = w.source(nil)
+	w.set("/containers/applications", rows("", `{"id":7}`))
+	if r := w.poll(); strings.Contains(fmt.Sprint(r.Notes), unseen) {
+		t.Errorf("one that cannot be read: %v", r.Notes)
 	}
 }
 

@@ -52,10 +52,19 @@ env = "CLOUDFLARE_API_TOKEN"
 func Kind() backend.SourceKind {
 	return backend.NewSourceKind("cloudflare", "containers of a Cloudflare account: applications, instances, and the sandboxes of a bridge Worker",
 		defaults, func(o *Options, opts backend.Options, deps backend.Deps) (backend.Source, error) {
+			from := "account_id"
+			if o.AccountID == "" {
+				from = envAccount
+			}
 			if err := o.complete(opts, deps.Getenv); err != nil {
 				return nil, err
 			}
-			return newSource(o, deps)
+			s, err := newSource(o, deps)
+			if err != nil {
+				return nil, err
+			}
+			s.accountFrom = from
+			return s, nil
 		}).
 		WithSample(firstSource).FromEnv(envToken, envBridge).Delivering(backend.InputContainers, backend.InputCapacity)
 }

@@ -20,13 +20,14 @@ const (
 
 // Source polls the containers of one account. Poll is called by one goroutine at a time; Attend runs beside it.
 type Source struct {
-	deps   backend.Deps
-	opt    *Options
-	base   string // of the account
-	client *wire.Client
-	budget *wire.Budget
-	limits limits
-	bridge *worker // nil: none is configured
+	deps        backend.Deps
+	opt         *Options
+	base        string // of the account
+	accountFrom string // what names the account
+	client      *wire.Client
+	budget      *wire.Budget
+	limits      limits
+	bridge      *worker // nil: none is configured
 	// analytics is nil where the configuration does not want it.
 	analytics *analytics
 
@@ -36,6 +37,7 @@ type Source struct {
 	appsAt     time.Time // zero: never listed
 	appsWhole  bool
 	appsSaid   string   // why the list of applications is not whole
+	appsOther  int      // applications that the configuration leaves out
 	appsErr    *failure // why it could not be read when it was last asked for
 	namespaces namespaces
 	boxes      map[backend.ID]*box    // by the id of the instance
