@@ -15,13 +15,13 @@ const (
 	FactCreated   = "created"
 )
 
-// factSession is the session that runs on a sandbox. One that begins after the plan stops the action, one that ends does not.
+// factSession is a session that runs on a sandbox. One that begins after the plan stops the action, one that ends does not.
 const factSession = "running session"
 
-// over reports whether all that changed since the plan is that the session on the sandbox ended.
+// over reports whether all that changed since the plan is that a session on the sandbox ended.
 func over(was, is []Fact) bool {
-	i := slices.IndexFunc(was, func(f Fact) bool { return f.Name == factSession })
-	return i >= 0 && slices.Equal(slices.Delete(slices.Clone(was), i, i+1), is)
+	rest := slices.DeleteFunc(slices.Clone(was), func(f Fact) bool { return f.Name == factSession && !slices.Contains(is, f) })
+	return len(rest) < len(was) && slices.Equal(rest, is)
 }
 
 // Born is the value of FactStarted and FactCreated; empty: the time is not known.
@@ -50,8 +50,10 @@ func another(was, is []Fact) backend.Safe {
 	case now != "" && before != now, now != "" && !started.IsEmpty() && of(was, FactStarted) != of(is, FactStarted):
 		return backend.Textf("its container is another one%s", started)
 	}
-	if now := of(is, factSession); now != of(was, factSession) && now != "" {
-		return backend.Textf("session %s runs on it now", backend.Clean(now, 200))
+	for _, f := range is {
+		if f.Name == factSession && !slices.Contains(was, f) {
+			return backend.Textf("session %s runs on it now", backend.Clean(f.Value, 200))
+		}
 	}
 	if made := of(is, FactCreated); made != "" && made != of(was, FactCreated) {
 		return backend.Textf("it is another one of the same name, created at %s", backend.Clean(made, 40))

@@ -49,13 +49,23 @@ func TestTheSessionThatRunsOnASandboxIsOfItsIdentity(t *testing.T) {
 	t.Parallel()
 	id, s1, s2 := Fact{"id", "b"}, Fact{factSession, "s1"}, Fact{factSession, "s2"}
 	box := backend.Key{Kind: backend.KindSandbox, Source: home, ID: backend.MustID("b")}
+	shared := false
 	look := func(loses bool, running ...string) []Fact {
+		var sessions []*backend.Session
 		h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: home}, Inputs: []backend.Input{backend.InputSessions}}
 		st := &fleet.State{Sources: []*fleet.SourceHealth{h}, Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}})}
 		for _, name := range running {
 			k := backend.Key{Kind: backend.KindSession, Source: home, ID: backend.MustID(name)}
-			st.Sessions = fleet.NewTable(&backend.Session{Meta: backend.Meta{Key: k}, Running: backend.Known(true)})
+			sessions = append(sessions, &backend.Session{Meta: backend.Meta{Key: k}, Running: backend.Known(true)})
 			st.Sandboxes = fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}, Session: k.ID})
+		}
+		st.Sessions = fleet.NewTable(sessions...)
+		if shared {
+			var named []*backend.Workspace
+			for _, name := range []string{"s1", "s2", "s3"} {
+				named = append(named, &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: home, Parent: backend.MustID(name), ID: backend.MustID("w")}}, WorkspaceFacts: backend.WorkspaceFacts{ProviderID: box.ID}})
+			}
+			st.Workspaces, st.Sandboxes = fleet.NewTable(named...), fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}, IsSandbox: true})
 		}
 		c := Candidate{Key: box, Identity: []Fact{id}}
 		if loses {
@@ -84,5 +94,22 @@ func TestTheSessionThatRunsOnASandboxIsOfItsIdentity(t *testing.T) {
 	}
 	if got := look(true, "s1"); !slices.Equal(got, []Fact{id, s1}) || slices.Equal(look(true, "s2"), got) || over([]Fact{id, s1}, []Fact{id, s2}) {
 		t.Errorf("%v", got)
+	}
+	shared = true // several sessions are on it
+	for name, c := range map[string]struct {
+		was, is []Fact
+		stops   bool
+	}{
+		"one of two ends":      {look(true, "s1", "s2"), look(true, "s2"), false},
+		"both end":             {look(true, "s1", "s2"), look(true), false},
+		"a third begins":       {look(true, "s1", "s2"), look(true, "s1", "s2", "s3"), true},
+		"a third for a second": {look(true, "s1", "s2"), look(true, "s1", "s3"), true},
+	} {
+		if got := !slices.Equal(c.was, c.is) && !over(c.was, c.is); got != c.stops {
+			t.Errorf("shared, %s: %v, then %v: stops %t", name, c.was, c.is, got)
+		}
+	}
+	if got := difference(look(true, "s1", "s2"), look(true, "s1", "s2", "s3")).String(); !strings.HasPrefix(got, "session s3 runs on it now") {
+		t.Error(got)
 	}
 }

@@ -55,14 +55,19 @@ func (s *Snapshot) suspects() (out []backend.Key) {
 	return out
 }
 
-// namesSession reports whether the concern is about the session that a sandbox belongs to, on whatever source.
+// namesSession reports whether the concern is about the session that a sandbox belongs to, or about one of those that share it, on
+// whatever source.
 func (c *Concern) namesSession(s *fleet.State, k backend.Key) bool {
 	box := s.Sandbox(k)
-	if box == nil || box.Session.IsZero() {
+	if box == nil {
 		return false
 	}
+	sessions := s.SharersOf(box)
+	if !box.Session.IsZero() {
+		sessions = []backend.ID{box.Session}
+	}
 	return slices.ContainsFunc(c.Subjects, func(x backend.Key) bool {
-		return x.Parent == box.Session || x.Kind == backend.KindSession && x.ID == box.Session
+		return slices.Contains(sessions, x.Parent) || x.Kind == backend.KindSession && slices.Contains(sessions, x.ID)
 	})
 }
 

@@ -78,13 +78,21 @@ func whereBroken() string {
 	}
 }
 
-// look asks a TargetReader, which can neither take the program with it nor hold it up. The session that runs on a sandbox belongs to
+// look asks a TargetReader, which can neither take the program with it nor hold it up. The sessions that run on a sandbox belong to
 // its identity where the sandbox loses something.
 func (c *Control) look(ctx context.Context, l TargetReader, q Question) ([]Candidate, error) {
 	cs, err := within(ctx, c.opt.Spawn, "read targets", lookGrace, func() []Candidate { return l.Look(ctx, q) })
 	for i := range cs {
-		if b := q.State.Sandbox(cs[i].Key); b != nil && len(cs[i].Loses) > 0 && !q.State.LiveOn(b).IsEmpty() {
-			cs[i].Identity = append(slices.Clip(cs[i].Identity), Fact{factSession, q.State.SessionOn(b).Raw()})
+		b := q.State.Sandbox(cs[i].Key)
+		if b == nil || len(cs[i].Loses) == 0 {
+			continue
+		}
+		live, _ := q.State.LiveSharers(b)
+		if !q.State.LiveOn(b).IsEmpty() {
+			live = []backend.ID{q.State.SessionOn(b)}
+		}
+		for _, id := range live {
+			cs[i].Identity = append(slices.Clip(cs[i].Identity), Fact{factSession, id.Raw()})
 		}
 	}
 	return cs, err

@@ -47,6 +47,43 @@ func TestWhatALeakHolds(t *testing.T) {
 	}
 }
 
+// TestWhatALeakHoldsOfASharedSandbox: one that two sessions name, and its platform gives to neither, is held by an alert about either;
+// so is one that only references name. Another platform's workspace of the same id holds nothing.
+func TestWhatALeakHoldsOfASharedSandbox(t *testing.T) {
+	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("b1")}}, IsSandbox: true, Provider: backend.Text("cloudflare")}
+	ws := func(session, provider string) *backend.Workspace {
+		return &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: home, Parent: backend.MustID(session), ID: backend.MustID("box")}},
+			WorkspaceFacts: backend.WorkspaceFacts{ProviderID: box.Key.ID, Provider: backend.Clean(provider, 40)}}
+	}
+	ref := func(session string) *backend.Ref {
+		return &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "refs", Parent: backend.MustID(session), ID: backend.MustID("box")}},
+			Session: backend.MustID(session), Sandbox: box.Key.ID, Provider: backend.Text("cloudflare-sandbox")}
+	}
+	about := func(session string) backend.Key {
+		return backend.Key{Kind: backend.KindWorkspace, Source: home, Parent: backend.MustID(session), ID: backend.MustID("box")}
+	}
+	for name, x := range map[string]struct {
+		state   fleet.State
+		about   backend.Key
+		refused bool
+	}{
+		"workspaces":        {fleet.State{Workspaces: fleet.NewTable(ws("s1", "cloudflare-sandbox"), ws("s2", "cloudflare-sandbox"))}, about("s2"), true},
+		"references":        {fleet.State{Refs: fleet.NewTable(ref("s1"), ref("s2"))}, about("s1"), true},
+		"both":              {fleet.State{Workspaces: fleet.NewTable(ws("s1", "")), Refs: fleet.NewTable(ref("s2"))}, about("s1"), true},
+		"other sessions":    {fleet.State{Workspaces: fleet.NewTable(ws("s1", "cloudflare-sandbox"), ws("s2", "cloudflare-sandbox"))}, about("s3"), false},
+		"another platform":  {fleet.State{Workspaces: fleet.NewTable(ws("s1", "docker"), ws("s2", "cloudflare-sandbox"))}, about("s1"), false},
+		"named by one only": {fleet.State{Workspaces: fleet.NewTable(ws("s1", "cloudflare-sandbox"))}, about("s1"), false},
+	} {
+		x.state.Sandboxes = fleet.NewTable(box)
+		p := &Plan{Verb: Destroy, Of: backend.KindSandbox, Source: "cf", Targets: []Target{{Key: box.Key, Useless: true}}}
+		leak := Concern{ID: "l1", Rule: "possible-leak", Source: home, Firing: true, Critical: true, Subjects: []backend.Key{x.about}}
+		got := NewControl(Options{}).refusals(t.Context(), p, Spec{Verb: Destroy, Of: backend.KindSandbox}, Snapshot{State: &x.state, Concerns: []Concern{leak}})
+		if (len(got) > 0) != x.refused || len(got) > 0 && !strings.Contains(got[0].Next.String(), "write a bundle first") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // A bundle that is about only some of the targets saves the evidence of none.
 func TestEvidenceIsAskedForAboutAllThatIsTouched(t *testing.T) {
 	bubble(t, names(3), func(t *testing.T, w *world) {

@@ -64,6 +64,8 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 	}
 	if !b.Session.IsZero() {
 		c.Owner = backend.Textf("session %s", b.Session.Safe())
+	} else if shared := state.SharersOf(b); len(shared) > 0 {
+		c.Owner = sharedBy(shared)
 	}
 	runs := runsUnknown
 	if b.Class == backend.SandboxRunning && b.NamedBy != backend.NamedByRef {
@@ -107,10 +109,33 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, state *f
 	switch l.verb {
 	case actions.Destroy, actions.Stop:
 		c.Loses = []backend.Safe{backend.Text("all its files, and what runs in it")}
+		if shared := state.SharersOf(b); len(shared) > 0 {
+			lost := backend.Textf("they are the files of %s, which share it", sharedBy(shared))
+			if _, live := state.LiveSharers(b); len(live) > 0 {
+				lost = backend.Textf("%s: %s", lost, backend.Join(live[:min(len(live), mostNamed)], ", "))
+			}
+			c.Loses = append(c.Loses, lost)
+		}
 		if !l.ops && l.verb == actions.Destroy && b.Container.IsZero() {
 			c.Notes = append(c.Notes, backend.Text("the bridge says 204 also when nothing was destroyed, and nothing here shows the result: operator routes would"))
 		}
 	}
+}
+
+// mostNamed is how many of the sessions that share a sandbox are named.
+const mostNamed = 5
+
+// sharedBy names the sessions that share a sandbox.
+func sharedBy(all []backend.ID) backend.Safe {
+	var names []backend.Safe
+	for _, id := range all[:min(len(all), mostNamed)] {
+		names = append(names, id.Safe())
+	}
+	text := backend.Textf("%d sessions: %s", len(all), backend.Join(names, ", "))
+	if more := len(all) - len(names); more > 0 {
+		text = backend.Textf("%s and %d more", text, more)
+	}
+	return text
 }
 
 // execOf is what was last observed of commands in the present life of a sandbox.

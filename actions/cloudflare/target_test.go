@@ -12,12 +12,18 @@ import (
 	demo "sandglass/demo/cloudflare"
 )
 
-// looked is how a verb judges one sandbox of a source.
-func looked(t *testing.T, verb actions.Verb, b *backend.Sandbox, h *fleet.SourceHealth) actions.Candidate {
+// looked is how a verb judges one sandbox of a source, which some sessions share.
+func looked(t *testing.T, verb actions.Verb, b *backend.Sandbox, h *fleet.SourceHealth, sharers ...*backend.Session) actions.Candidate {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	b.Key, b.ReadAt, b.Provider, b.BridgeID = key(), now, backend.Text("cloudflare"), backend.MustID(boxID)
 	h.Key, h.Status, h.LastOK, h.Interval = backend.Key{Kind: backend.KindSource, Source: "cf", ID: backend.MustID("cf")}, fleet.StatusOK, now, time.Minute
-	state := &fleet.State{Number: 1, Wall: now, Sandboxes: fleet.NewTable(b), Sources: []*fleet.SourceHealth{h}}
+	state := &fleet.State{Number: 1, Wall: now, Sandboxes: fleet.NewTable(b), Sources: []*fleet.SourceHealth{h}, Sessions: fleet.NewTable(sharers...)}
+	var named []*backend.Workspace
+	for _, s := range sharers {
+		named = append(named, &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "cf", Parent: s.Key.ID, ID: backend.MustID("box")}},
+			WorkspaceFacts: backend.WorkspaceFacts{ProviderID: b.BridgeID, Provider: backend.Text("cloudflare-sandbox")}})
+	}
+	state.Workspaces = fleet.NewTable(named...)
 	return targetReader{verb: verb}.Look(t.Context(), actions.Question{State: state, Keys: []backend.Key{key()}})[0]
 }
 
@@ -28,6 +34,25 @@ func TestARefusalComesFirst(t *testing.T) {
 		b := &backend.Sandbox{Class: backend.SandboxUnknown}
 		if c := looked(t, actions.Repair, b, &fleet.SourceHealth{Refuses: backend.Text(refuses)}); !strings.Contains(c.Why.String(), want) {
 			t.Errorf("%q: %s", refuses, c.Why)
+		}
+	}
+}
+
+// TestAPlanNamesTheSessionsThatShareASandbox, and which of them run.
+func TestAPlanNamesTheSessionsThatShareASandbox(t *testing.T) {
+	t.Parallel()
+	session := func(id string, runs bool) *backend.Session {
+		return &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "cf", ID: backend.MustID(id)}}, Running: backend.Known(runs), Status: backend.Text("running")}
+	}
+	for _, verb := range []actions.Verb{actions.Destroy, actions.Stop} {
+		b := &backend.Sandbox{Class: backend.SandboxRunning, IsSandbox: true}
+		c := looked(t, verb, b, &fleet.SourceHealth{Inputs: []backend.Input{backend.InputSessions}}, session("s-a", true), session("s-b", false))
+		if c.Owner.String() != "2 sessions: s-a, s-b" || backend.Join(c.Loses, "; ").String() != "all its files, and what runs in it; they are the files of 2 sessions: s-a, s-b, which share it: session s-a is listed as running" {
+			t.Errorf("%s: of %s: %s", verb, c.Owner, c.Loses)
+		}
+		b = &backend.Sandbox{Class: backend.SandboxRunning, IsSandbox: true}
+		if c := looked(t, verb, b, &fleet.SourceHealth{}, session("s-a", true)); !c.Owner.IsEmpty() || len(c.Loses) != 1 {
+			t.Errorf("%s: one session shares nothing: of %s: %s", verb, c.Owner, c.Loses)
 		}
 	}
 }

@@ -259,6 +259,13 @@ func mark(on bool, remark string) []kit.Span {
 // joinedSession writes the session of a sandbox. Where nothing else joins one, it is that of a saved state which names the sandbox, or
 // with whose digits an agent SDK named it.
 func (w *writer) joinedSession(b *backend.Sandbox) {
+	if shared := w.f.State.SharersOf(b); len(shared) > 0 {
+		for _, id := range shared[:min(len(shared), mostJoined)] {
+			w.owner(b.Key.Source, id)
+		}
+		w.Field("", warn(number(len(shared), "session")+" share it"), dim("  their workspaces and references name it"))
+		return
+	}
 	on := w.f.State.SessionOn(b)
 	_, digits := w.f.State.AgentSession(b)
 	if on.IsZero() && digits != "" {

@@ -103,14 +103,17 @@ func ofIt(k backend.Key, s *views.Snapshot) string {
 	return "its " + k.Kind.Spec().Name + " " + nameOf(k, s)
 }
 
-// joinedToBox are the session of a sandbox that an agent SDK uses, by whatever source an alert names it, the saved states of it, and the places
-// of which it was refused one.
+// joinedToBox are the session of a sandbox that an agent SDK uses, by whatever source an alert names it, the saved states of it, what shares
+// it, and the places of which it was refused one.
 func joinedToBox(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	near := map[backend.Key]bool{}
 	var session backend.ID
 	if b := st.Sandbox(key); b != nil {
 		for _, k := range st.PlacesFor(b) {
 			near[k] = true
+		}
+		for _, id := range st.SharersOf(b) {
+			shared(st, b, id, near)
 		}
 		state := st.StateNaming(b)
 		if state == nil && b.Provider.String() != "blaxel" {
@@ -132,6 +135,25 @@ func joinedToBox(key backend.Key, st *fleet.State) map[backend.Key]bool {
 		}
 	}
 	return near
+}
+
+// shared adds the workspaces by which one of several sessions shares a sandbox, by whatever source an alert names them.
+func shared(st *fleet.State, b *backend.Sandbox, session backend.ID, near map[backend.Key]bool) {
+	for _, h := range st.Sources {
+		for w := range st.Workspaces.Of(backend.KindWorkspace, h.Key.Source, session) {
+			if st.SandboxNamed(w.ProviderID, w.Provider) == b {
+				near[w.Key] = true
+			}
+		}
+		for r := range st.Refs.Of(backend.KindRef, h.Key.Source, session) {
+			if st.SandboxNamed(r.Sandbox, r.Provider) == b {
+				near[r.Key] = true
+				for _, home := range st.Sources {
+					near[backend.Key{Kind: backend.KindWorkspace, Source: home.Key.Source, Parent: session, ID: r.Key.ID}] = true
+				}
+			}
+		}
+	}
 }
 
 // nameOf is how people call a subject: a sandbox by its name, others by their id.

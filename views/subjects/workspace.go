@@ -3,6 +3,7 @@ package subjects
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -221,7 +222,9 @@ func (w *writer) workspace(x *backend.Workspace) {
 	w.doable(x.Key)
 	w.Head("Joined")
 	w.owner(x.Key.Source, x.Key.Parent)
-	w.sandboxesThat(func(b *backend.Sandbox) bool { return b.Session == x.Key.Parent && b.Workspace == x.Key.ID })
+	w.sandboxesThat(func(b *backend.Sandbox) bool {
+		return b.Session == x.Key.Parent && b.Workspace == x.Key.ID || w.f.State.SandboxNamed(x.ProviderID, x.Provider) == b && slices.Contains(w.f.State.SharersOf(b), x.Key.Parent)
+	})
 	w.siblings(x)
 	w.facts(x)
 	w.history(&x.Meta)
