@@ -59,7 +59,7 @@ func (re *ruleEvaluation) depart(due []*record) {
 			}
 			if why, is := re.leftUnseen(r); is && len(re.doubts(r)) == 1 {
 				re.put(r, re.held(r, why))
-			} else if r.State != StateEnded && (silent || re.env.Now.Sub(re.next.clock.ResumedAt) > unreadPatience) {
+			} else if r.State != StateEnded && (silent || !re.resumedLately()) {
 				re.put(r, step(re.meta, r.Key, r, &v, re.env.Now, false))
 			}
 		case subjectHere:

@@ -24,7 +24,7 @@ func (ev *evaluation) open() {
 
 // step is what a verdict makes of a record. What becomes true during the start became true with it.
 func (re *ruleEvaluation) step(k backend.Key, rec *record, v *Verdict) *record {
-	n := step(re.meta, k, rec, v, re.env.Now, re.settling)
+	n := step(re.meta, k, rec, v, re.env.Now, re.settling || v.Unread && re.resumedLately())
 	if v.Outcome == True { // a new record
 		n.Engine = engineOf(re.st, k.Source)
 	}
@@ -32,6 +32,12 @@ func (re *ruleEvaluation) step(k backend.Key, rec *record, v *Verdict) *record {
 		n.Active = re.start
 	}
 	return n
+}
+
+// resumedLately reports whether a start from a former state is so new that not all of it may have been read again.
+func (ev *evaluation) resumedLately() bool {
+	at := ev.next.clock.ResumedAt
+	return !at.IsZero() && ev.env.Now.Sub(at) <= unreadPatience
 }
 
 // report puts on the timeline what the start changed, once it is over.

@@ -181,7 +181,9 @@ type Verdict struct {
 	Suspected    bool
 	Corroborable bool
 	// Stopped says with NoData that what told of the subject stopped, so that more counts do not come: it is held at once.
-	Stopped     bool
+	Stopped bool
+	// Unread says with NoData that this process has not read yet what tells of the subject: what a former one found stays as it was.
+	Unread      bool
 	Bounds      Bounds
 	Cause       backend.Safe // readable
 	Fingerprint string       // of the cause; required with True

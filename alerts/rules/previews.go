@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -46,8 +47,11 @@ func previewsUnread(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool)
 // Judge looks for addresses of a sandbox that open without a credential.
 func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
-	if !ok || !b.Judged() || !onPlatform(b) || b.PreviewsAt.IsZero() {
+	if !ok || !b.Judged() || !onPlatform(b) {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if b.PreviewsAt.IsZero() {
+		return notReadYet("its previews are not read yet")
 	}
 	if b.Class.Ended() || b.Class == backend.SandboxRemoving {
 		return alerts.Verdict{Outcome: alerts.False}
@@ -204,14 +208,22 @@ func (r *previewToken) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Sa
 // Judge looks whether the private addresses of a sandbox on which a session runs can be opened, and how long yet.
 func (r *previewToken) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
-	if !ok || !b.Judged() || !onPlatform(b) || b.PreviewsAt.IsZero() {
+	if !ok || !b.Judged() || !onPlatform(b) {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if b.PreviewsAt.IsZero() {
+		return notReadYet("its previews are not read yet")
 	}
 	if b.Class.Ended() || b.Class == backend.SandboxRemoving {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	found, next := r.faults(env, b)
 	if len(found) == 0 {
+		if slices.ContainsFunc(b.Previews, func(p backend.Preview) bool { return !p.Control && !p.Public.Or(true) && p.TokensAt.IsZero() }) {
+			v := notReadYet("the tokens of a private address are not read yet")
+			v.Recheck = next
+			return v
+		}
 		if next.IsZero() {
 			return alerts.Verdict{Outcome: alerts.False}
 		}

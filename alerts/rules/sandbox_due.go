@@ -60,6 +60,11 @@ func (r *stuckInTransit) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note)
 	return v
 }
 
+// notReadYet is the verdict about what a source reads later than the subject itself.
+func notReadYet(what backend.Literal) alerts.Verdict {
+	return alerts.Verdict{Outcome: alerts.NoData, Unread: true, Why: backend.Text(what)}
+}
+
 // due is the verdict about a sandbox since a steady time.
 func (r *cloudDue) due(env *alerts.Env, b *backend.Sandbox, cause string, says backend.Safe, since time.Time) alerts.Verdict {
 	return alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: b.Key.Source, Session: b.Session, Provider: b.Provider, Fingerprint: alerts.Fingerprint(cause),

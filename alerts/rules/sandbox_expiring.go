@@ -123,6 +123,11 @@ func (r *sandboxExpiring) Blind(st *fleet.State, h *fleet.SourceHealth) (backend
 // liveOn is the session that is known to run on a sandbox. Without one it is nil, and the verdict says what is known.
 func liveOn(env *alerts.Env, b *backend.Sandbox) (*backend.Session, alerts.Verdict) {
 	none := waitsUntil(recheckOf(env, b.Key)) // a session begins without its sandbox changing
+	for _, h := range env.State.Sources {     // any of them may name its session, or say that it runs
+		if h.Status == fleet.StatusStarting && h.ReportsOn(b.Key.Source) {
+			none.Outcome, none.Unread, none.Why = alerts.NoData, true, backend.Textf("%s has not been read yet", backend.Clean(h.Key.Source, 80))
+		}
+	}
 	id := env.State.SessionOn(b)
 	if id.IsZero() {
 		return nil, none
