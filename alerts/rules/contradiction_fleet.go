@@ -417,6 +417,8 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	switch {
 	case !b.Doubt.IsEmpty():
 		out[0].Text = backend.Textf("reported: the operator routes of %s say of %s that it is %s; %s: whether it runs is not known", backend.Clean(src, 80), name, b.Reported, b.Doubt)
+	case unlisted(b) && routesListed(env, src):
+		out[0].Text = backend.Textf("reported: nothing. The operator routes of %s do not list %s, which is named by its id alone", backend.Clean(src, 80), name)
 	case unlisted(b):
 		out[0].Text = backend.Textf("reported: nothing. The bridge of %s lists no sandboxes, and %s is named by its id alone", backend.Clean(src, 80), name)
 	}
@@ -459,6 +461,12 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		out = append(out, containerEvidence(env, b)...)
 	}
 	return out
+}
+
+// routesListed reports whether the operator routes of a source listed its sandboxes.
+func routesListed(env *alerts.Env, source string) bool {
+	h := env.State.Source(source)
+	return h != nil && !h.OtherIDs
 }
 
 // believed is what the agent of a sandbox takes it for.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,24 @@ func TestANameThatIsForgottenIsNoEnd(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestWhatOperatorRoutesDoNotListIsSaidOfThem, and not of the bridge, which lists nothing anyway.
+func TestWhatOperatorRoutesDoNotListIsSaidOfThem(t *testing.T) {
+	t.Parallel()
+	for says, other := range map[string]bool{"The bridge of ": true, "The operator routes of ": false} {
+		s := beginWorkers(t)
+		s.pass(10 * time.Second)
+		s.workersBox(func(b *backend.Sandbox) {
+			s.health(b.Key.Source, func(h *fleet.SourceHealth) { h.OtherIDs = other })
+			b.Class, b.Reported, b.Unlisted, b.NamedBy, b.StartedAt = backend.SandboxUnknown, backend.Safe{}, true, backend.NamedByRef, backend.Unknown[time.Time]()
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: s.wall}})
+		})
+		all := s.look().alerts(contradictionRule)
+		if len(all) != 1 || !strings.Contains(told(all[0]), "reported: nothing. "+says) {
+			t.Errorf("%d alerts, want %q in: %s", len(all), says, told(all[0]))
 		}
 	}
 }
