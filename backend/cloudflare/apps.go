@@ -134,6 +134,9 @@ func (s *Source) without() backend.Safe {
 	case s.appsOther > 0:
 		return backend.Textf("no container application is seen: none of %s of the account is named in applications", backend.Counted(s.appsOther, "application", "applications"))
 	}
+	if s.opt.AccountID == exampleAccount {
+		return backend.Text("no container application is seen: account_id is still that of the example; write yours, or set " + envAccount)
+	}
 	return backend.Textf("no container application is seen in the account %s: it has none, %s names another account, or the token sees none of them (it needs %s)",
 		backend.Clean(s.opt.AccountID, maxWord), backend.Clean(s.accountFrom, maxWord), backend.Text(needContainers))
 }

@@ -157,6 +157,9 @@ func (s *Source) explain(f *failure, need string) (kind backend.ErrorKind, where
 	if errors.As(f.err, &e) {
 		where, what = e.Where, e.Err.Error()
 	}
+	if s.opt.AccountID == exampleAccount {
+		what += "; account_id is still that of the example: write yours, or set " + envAccount
+	}
 	switch {
 	case f.refused() && need == needContainers && !s.namespaces.ok.IsZero(), f.refused() && need != needContainers:
 		return backend.ErrUnauthorised, where, what + "; the token (" + s.opt.Read.Origin() + ") works for other routes: give it the permission " + need

@@ -40,8 +40,11 @@ func defaults() Options {
 		Analytics: true, RequestsPerSec: 2, Read: wire.Credential{Header: "Authorization"}, Bridge: wire.Credential{Header: "Authorization"}}
 }
 
+// exampleAccount stands in the lines of a first source until it is replaced, and names no account.
+const exampleAccount = "0123456789abcdef0123456789abcdef"
+
 // firstSource are the lines of a first source.
-const firstSource = `account_id = "0123456789abcdef0123456789abcdef"  # left out: CLOUDFLARE_ACCOUNT_ID
+const firstSource = `account_id = "` + exampleAccount + `"  # yours; this one, or none: CLOUDFLARE_ACCOUNT_ID
 #bridge_url = "https://bridge.example.workers.dev"  # left out: SANDBOX_WORKER_URL
 #sandboxes = ["abcdefghijklmnopqrstuvwxyz"]
 [source.read]
@@ -53,8 +56,8 @@ func Kind() backend.SourceKind {
 	return backend.NewSourceKind("cloudflare", "containers of a Cloudflare account: applications, instances, and the sandboxes of a bridge Worker",
 		defaults, func(o *Options, opts backend.Options, deps backend.Deps) (backend.Source, error) {
 			from := "account_id"
-			if o.AccountID == "" {
-				from = envAccount
+			if env := deps.Getenv; o.AccountID == "" || o.AccountID == exampleAccount && env != nil && env(envAccount) != "" {
+				o.AccountID, from = "", envAccount
 			}
 			if err := o.complete(opts, deps.Getenv); err != nil {
 				return nil, err

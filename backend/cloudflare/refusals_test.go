@@ -227,3 +227,25 @@ func TestAListOfWhichMuchCannotBeReadIsNotWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestTheAccountOfTheExample never hides the one of the environment, and is named where it is asked with.
+func TestTheAccountOfTheExample(t *testing.T) {
+	for env, want := range map[string]string{account: account, "": exampleAccount} {
+		w := newWorld(t, nil)
+		src, err := Kind().New(backendtest.Options[Options](func(o *Options) { o.URL, o.AccountID, o.Analytics = w.url, exampleAccount, false }),
+			w.deps(map[string]string{envToken: apiToken, envAccount: env}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := src.(*Source); !strings.HasSuffix(s.base, "/accounts/"+want) {
+			t.Errorf("with %q in the environment: %s", env, s.base)
+		}
+		if w.src = src.(*Source); env == "" {
+			if err := w.fails(); !strings.Contains(err.Error(), "account_id is still that of the example: write yours, or set CLOUDFLARE_ACCOUNT_ID") {
+				t.Errorf("%v", err)
+			}
+		} else if r := w.poll(); len(r.Sandboxes) == 0 {
+			t.Error("it lists no sandbox")
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	account   = "0123456789abcdef0123456789abcdef"
+	account   = "fedcba9876543210fedcba9876543210"
 	scheduled = "7f3c9a52-1111-4b1e-9c53-0a1b2c3d4e5f" // an application that the platform schedules
 	byObject  = "aaaabbbbccccddddeeeeffff00001111"     // one that a Durable Object manages: its id is that of the namespace
 	nsOther   = "99990000999900009999000099990000"     // the namespace of the scheduled one
