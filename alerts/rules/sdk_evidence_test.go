@@ -73,6 +73,26 @@ func TestALeakThatALogTells(t *testing.T) {
 	}
 }
 
+// TestDeletionsOfAGroupAreCountedTogether: each sandbox of an alert has lines of its own.
+func TestDeletionsOfAGroupAreCountedTogether(t *testing.T) {
+	s := beginCloud(t, terminateRule)
+	s.source("app", backend.InputEvictionLogs)
+	s.health("app", func(h *fleet.SourceHealth) { h.About = []string{"cloud"} })
+	for i := range 5 {
+		session := fmt.Sprint("lonely", i)
+		s.stateOn(cloudBox+session, s.wall, func(x *backend.AgentState) { x.PauseOnExit = backend.Known(false) })
+		s.refs[i].Session, s.refs[i].Key.Parent = backend.MustID(session), backend.MustID(session)
+		s.cloudBox(cloudBox+session, func(b *backend.Sandbox) { b.Session = backend.MustID(session) })
+		s.lines(backend.MetricSDKDelete, session, 1, "Sandbox delete failed during shutdown")
+	}
+	s.look()
+	a := s.every(10*time.Second, 5*time.Minute, nil).want(terminateRule, alerts.StateFiring)
+	if a.SubjectCount != 5 {
+		t.Errorf("%d: %s", a.SubjectCount, summary(s.board))
+	}
+	wantEvidence(t, a, "log: deletions of 5 sandboxes failed in 5 lines, the newest: Sandbox delete failed during shutdown; its SDK only logs that, and does not try again")
+}
+
 // TestALeakByTheEndThatALogTells: the log says that the session ended, and nothing of a deletion; the leak outlasts the line.
 func TestALeakByTheEndThatALogTells(t *testing.T) {
 	for _, keeps := range []bool{false, true} {

@@ -79,3 +79,29 @@ func deleteFailed(env *alerts.Env, b *backend.Sandbox, was time.Time) (at time.T
 	}
 	return at
 }
+
+// deletionsFailed is what the logs say of deletions that failed: of all sandboxes of an alert together, else of its only one.
+func deletionsFailed(env *alerts.Env, a *alerts.Alert, oldest *backend.Sandbox) []alerts.Evidence {
+	var lines, boxes int
+	var newest fleet.SDKError
+	for i := range a.Subjects {
+		b := env.State.Sandbox(a.Subjects[i].Key)
+		if b == nil {
+			continue
+		}
+		for _, x := range env.State.SDKErrorsOn(b) {
+			if x.Metric != backend.MetricSDKDelete {
+				continue
+			}
+			lines, boxes = lines+int(x.N), boxes+1
+			if x.At.After(newest.At) {
+				newest = x
+			}
+		}
+	}
+	if boxes < 2 {
+		return sdkEvidence(env, oldest, backend.MetricSDKDelete)
+	}
+	return []alerts.Evidence{{Text: backend.Textf("log: deletions of %s failed in %s, the newest: %s; %s", plural(boxes, "sandbox"), plural(lines, "line"), newest.Newest, newest.Means),
+		Value: backend.Known(float64(lines)), Unit: "lines", Source: newest.Source, At: newest.At}}
+}

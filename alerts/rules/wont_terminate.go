@@ -462,7 +462,7 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	src, now := b.Key.Source, env.Display(env.Now)
 	hours := 0.0
 	for _, s := range a.Subjects {
-		if since := s.Bounds.Latest; !since.IsZero() && s.State != alerts.StateEnded {
+		if since := s.Bounds.Latest; !since.IsZero() && s.State != alerts.StateEnded && (a.Pending == 0 || s.State != alerts.StatePending) {
 			hours += max(now.Sub(since).Hours(), 0)
 		}
 	}
@@ -476,10 +476,7 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 			text = backend.Textf("%s: at least %s so far", text, backend.Age(spent))
 		}
 	}
-	out := []alerts.Evidence{{
-		Text:  text,
-		Value: backend.Known(hours), Unit: unit, Source: src, At: now,
-	}}
+	out := []alerts.Evidence{{Text: text, Value: backend.Known(hours), Unit: unit, Source: src, At: now}}
 	if r.cost > 0 {
 		out = append(out, alerts.Evidence{
 			Text:  backend.Textf("at %s an hour: %s so far, %s for each further hour", number(r.cost), number(hours*r.cost), number(float64(a.SubjectCount)*r.cost)),
@@ -496,5 +493,5 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if at, known := b.StartedAt.Get(); known {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s was started at %s", b.Name, env.Clock(env.Ours(at))), Source: src, At: at})
 	}
-	return append(append(out, routesDiffer(env, b)...), sdkEvidence(env, b, backend.MetricSDKDelete)...)
+	return append(append(out, routesDiffer(env, b)...), deletionsFailed(env, a, b)...)
 }

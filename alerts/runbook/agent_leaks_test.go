@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,37 @@ func TestThePageOfManyAgentLeaks(t *testing.T) {
 		for _, x := range d.Checks {
 			if strings.Contains(" close-timeout image-version restart-policy awaiting-sleep ", " "+x.Name+" ") {
 				t.Errorf("%s: asks of another platform: %s", name, x.Question)
+			}
+		}
+	}
+}
+
+// TestWaitingIsAdvisedOrNot: a page says to wait while a sandbox may end by itself, and never beside that nothing is to be waited for.
+func TestWaitingIsAdvisedOrNot(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		for _, n := range []int{1, 2} {
+			a := &alerts.Alert{ID: "x", Rule: "wont-terminate", Source: "docker", Runbook: "4", State: alerts.StatePending, Cause: backend.Text("it leaked: the end of its session deletes it, its saved state says"),
+				Why: backend.Text("fires when it still runs at 12:02:00Z"), Confirmed: now, SubjectCount: n}
+			w := world{board: &alerts.Board{Alerts: []*alerts.Alert{a}}}
+			for i := range n {
+				id, name := fmt.Sprintf("a0000000-000%d-4000-8000-000000000000", i+1), fmt.Sprintf("agents-a0000000000%d", i+1)
+				a.Subjects = append(a.Subjects, alerts.Subject{Key: sbKey(name), State: alerts.StatePending})
+				w.sessions = append(w.sessions, session(id, false))
+				w.sandboxes = append(w.sandboxes, box(name, "", func(b *backend.Sandbox) {
+					b.Provider, b.Region, b.Power, b.Reported, b.CreatedAt = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("RUNNING"), backend.Text("DEPLOYED RUNNING"), at(3*time.Hour)
+					if failed {
+						b.Class, b.Reported = backend.SandboxRemoving, backend.Text("DELETING")
+					}
+				}))
+				w.saved = append(w.saved, savedRef(id, backend.NotApplicable[int](), func(r *backend.Ref) {
+					r.Sandbox, r.SavedAt, r.Provider = backend.MustID(name), at(time.Hour), backend.Text("blaxel")
+					r.Agent = &backend.AgentState{PauseOnExit: backend.Known(false)}
+				}))
+			}
+			d := w.page(a)
+			wait, dont := strings.HasPrefix(d.Do[0].String(), "Wait: it may end by itself."), anyHas(d.Dont, "Don't wait")
+			if wait == failed || wait && dont || len(d.Dont) == 0 {
+				t.Errorf("failed %t, %d: %v\n%v", failed, n, d.Do, d.Dont)
 			}
 		}
 	}

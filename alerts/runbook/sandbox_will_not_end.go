@@ -373,7 +373,18 @@ func (s *subjectView) waitFirst(d *Diagnosis) {
 	if d.denies || len(s.led) == 0 || s.led[0].State != alerts.StatePending || s.led[0].Why.IsEmpty() {
 		return
 	}
-	d.Do = append([]backend.Safe{backend.Textf("Wait: it may end by itself. The alert %s.", s.led[0].Why)}, d.Do...)
+	first := backend.Textf("Wait: it may end by itself. The alert %s.", s.led[0].Why)
+	if d.is("destroy") || d.is("kept-alive") { // then nothing ends it
+		first = backend.Textf("It does not end by itself. The alert %s.", s.led[0].Why)
+	} else {
+		d.Dont = slices.Clone(d.Dont)
+		for i, x := range d.Dont {
+			if strings.HasPrefix(x.String(), "Don't wait ") {
+				d.Dont[i] = backend.Text("Don't destroy it before that: it may be ending.")
+			}
+		}
+	}
+	d.Do = append([]backend.Safe{first}, d.Do...)
 	if d.NoDestroy.IsEmpty() {
 		d.NoDestroy = backend.Textf("the alert is pending, %s", s.led[0].Why)
 	}
