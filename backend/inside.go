@@ -36,6 +36,9 @@ type Inside struct {
 	Owners []Safe `json:"owners,omitempty"`
 }
 
+// NoInstance begins what a probe found whose platform said for the whole wait that the sandbox exists and cannot answer.
+const NoInstance = "its platform knows it, and no instance of it was ready"
+
 // The names of the parts in Unread.
 const (
 	PartProcesses = "processes"

@@ -212,6 +212,7 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 		"throttled": {429, `{}`, backend.OutcomeUnknown, backend.FailThrottled, true},
 		"used up":   {402, `{"error":{"code":"USAGE_LIMIT_EXCEEDED","message":"m"}}`, backend.OutcomeUnknown, backend.FailThrottled, false},
 		"edge":      {504, `<html>`, backend.OutcomeUnknown, "", false},
+		"not ready": {404, `{"error":{"code":"WORKLOAD_UNAVAILABLE","message":"m","retryable":true}}`, backend.OutcomeUnknown, "", false},
 	} {
 		w := newWorld(t)
 		w.once = true
@@ -228,6 +229,9 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 		in := on(done, backend.PlaneControl).Inside
 		if v.Outcome != x.outcome || v.Kind != x.kind || in == nil || in.AgentSees.IsKnown() == x.ours || in.AgentSees.Or(false) || in.Answered || len(in.Unread) != 3 || (err == nil) != (x.outcome == backend.OutcomeFailed) || w.asks("/sbx/") != 1 || strings.Contains(v.What.String(), "60s") {
 			t.Errorf("%s: %+v %+v %v, asked %d times", name, v, in, err, w.asks("/sbx/"))
+		}
+		if name == "not ready" && (!strings.HasPrefix(v.What.String(), backend.NoInstance+" for ") || !strings.HasSuffix(v.What.String(), "(WORKLOAD_UNAVAILABLE)") || strings.Contains(in.AgentWhy.String(), "only wakes")) {
+			t.Errorf("%s; %s", v.What, in.AgentWhy)
 		}
 	}
 }

@@ -88,6 +88,7 @@ type client struct {
 	read    time.Duration    // how long its own record took
 	age     time.Duration    // since it was made
 	waking  *sandbox.Refusal // of the first request, where that was sent again
+	unready time.Duration    // how long it was sent again without another answer, until the wait was over; zero: it was not over
 	answers int              // of the server in it
 }
 
@@ -182,13 +183,18 @@ func (c *client) first(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	end := c.factory.now().Add(c.factory.wakes)
+	began := c.factory.now()
+	end := began.Add(c.factory.wakes)
 	for pause := c.factory.pause; ; pause = min(2*pause, c.factory.reads) {
 		c.waits("sandbox", c.factory.reads)
 		a, err := c.ask(ctx, call, c.factory.reads)
 		c.waited("sandbox", &a, err)
-		if err != nil || a.refusal == nil || !a.refusal.Meaning().Again() || c.factory.now().Add(pause).After(end) {
+		if err != nil || a.refusal == nil || !a.refusal.Meaning().Again() {
 			return a, err
+		}
+		if now := c.factory.now(); now.Add(pause).After(end) {
+			c.unready = now.Sub(began)
+			return a, nil
 		}
 		if c.waking == nil {
 			c.waking = a.refusal

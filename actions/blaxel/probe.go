@@ -79,6 +79,8 @@ func (x *examination) agentSees(a *answer, err error) {
 		x.seen.AgentSees, x.seen.AgentWhy = backend.Unknown[bool](), backend.Textf("our own request was refused, and the agent has its own key: %s", backend.Clean(x.c.said(a.refusal), 300))
 	case err != nil:
 		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(false), backend.Textf("its check would fail: %s", x.c.clean(err.Error(), 200))
+	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansWaking && x.c.unready > 0:
+		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(false), backend.Text("its check would fail, and a read would say not found, although its platform knows the sandbox")
 	case a.refusal != nil && a.refusal.Meaning() == sandbox.MeansWaking:
 		x.seen.AgentSees, x.seen.AgentWhy = backend.Known(false), backend.Text("its check would fail, and a read would say not found, although the sandbox only wakes")
 	case a.refusal != nil:
@@ -116,6 +118,9 @@ func (x *examination) unanswered(a *answer, err error) {
 			v.Evidence = []backend.Safe{backend.Clean(x.c.said(a.refusal), 400)}
 		case sandbox.MeansWaking:
 			v.Kind = backend.FailWaking
+			if waited := x.c.unready; waited > 0 { // nothing wakes for as long
+				v.Kind, v.What = "", backend.Textf("%s for %s: %s", backend.Text(backend.NoInstance), backend.Age(waited), x.c.clean(a.refusal.Text(), 300))
+			}
 		case sandbox.MeansBroken:
 			v.Outcome, v.What = backend.OutcomeFailed, backend.Textf("/ cannot be listed: %s", v.What)
 		case sandbox.MeansKey:

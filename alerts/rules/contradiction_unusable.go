@@ -23,7 +23,7 @@ func (r *contradiction) unusable(env *alerts.Env, b *backend.Sandbox, n *contrad
 	case b.Class == backend.SandboxPaused:
 		v.Cause = backend.Textf("its session runs, but it is reported %s: nothing runs in it until its platform brings it back", b.Reported)
 		v.Severity = alerts.SeverityWarning
-	case b.Class == backend.SandboxRunning && known && !runs && hangs:
+	case mayAnswer(b) && known && !runs && hangs:
 		v.Cause = backend.Textf("reported %s, but nothing in it answered a probe: %s", reported(b), what)
 		v.Severity = alerts.SeverityWarning // our way to it may be at fault
 	default:
@@ -35,10 +35,15 @@ func (r *contradiction) unusable(env *alerts.Env, b *backend.Sandbox, n *contrad
 	}
 	v.Detail, v.Session, v.Tenant, v.Confirmed, v.Recheck = v.Cause, s.Key.ID, s.Tenant, env.Ours(x.At), recheckOf(env, b.Key)
 	v.Bounds = alerts.Bounds{Earliest: env.Time(&b.Meta, b.CreatedAt), Latest: env.Ours(b.KnownSince)}
-	if hangs && b.Class == backend.SandboxRunning {
+	if hangs && mayAnswer(b) {
 		v.Bounds.Latest = env.Ours(x.At)
 	}
 	return v, true
+}
+
+// mayAnswer reports whether a sandbox is expected to answer: one that sleeps wakes for a request.
+func mayAnswer(b *backend.Sandbox) bool {
+	return b.Class == backend.SandboxRunning || b.Class == backend.SandboxAsleep
 }
 
 // unheard is what the newest probe says of a sandbox that did not list its root, for no reason that is known.

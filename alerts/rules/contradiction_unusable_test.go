@@ -23,12 +23,17 @@ func TestASandboxThatCannotBeUsedUnderARunningSession(t *testing.T) {
 		"ARCHIVING":          {"its session runs, but it is reported ARCHIVING", alerts.SeverityWarning},
 		"ARCHIVED":           {"its session runs, but it is reported ARCHIVED", alerts.SeverityWarning},
 		"DEPLOYED RUNNING":   {"reported DEPLOYED RUNNING, but nothing in it answered a probe: its server did not answer within 10s", alerts.SeverityWarning},
+		"DEPLOYED STANDBY":   {"reported DEPLOYED STANDBY, but nothing in it answered a probe: its server did not answer within 10s", alerts.SeverityWarning},
 	} {
-		s := beginBelief(t, backend.SandboxRunning, "DEPLOYED RUNNING")
+		class, reported := backend.SandboxRunning, backend.Literal("DEPLOYED RUNNING")
+		if word == "DEPLOYED STANDBY" {
+			class, reported = backend.SandboxAsleep, word
+		}
+		s := beginBelief(t, class, reported)
 		s.stateOn(cloudBox, s.wall, nil)
 		s.look().quiet(contradictionRule)
 		s.pass(10 * time.Second)
-		if word == "DEPLOYED RUNNING" {
+		if word == "DEPLOYED RUNNING" || word == "DEPLOYED STANDBY" {
 			s.hangs()
 		} else {
 			s.cloudBox(cloudBox, func(b *backend.Sandbox) {
@@ -48,7 +53,7 @@ func TestASandboxThatCannotBeUsedUnderARunningSession(t *testing.T) {
 		s.hub(cloudSession, cloudBox, nil)
 		s.after(30*time.Second).want(contradictionRule, alerts.StateFiring)
 		s.pass(10 * time.Second)
-		if word == "DEPLOYED RUNNING" {
+		if word == "DEPLOYED RUNNING" || word == "DEPLOYED STANDBY" {
 			s.sees(cloudBox, backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: s.wall})
 		} else {
 			s.cloudBox(cloudBox, func(b *backend.Sandbox) {

@@ -31,6 +31,7 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"contradiction", "its agent takes it for running, but its status is TERMINATED", "believed", "It is gone, and its agent does not know.", "Stop the agent's run first."},
 		{"contradiction", "its session runs, but it is DEPLOYED, disabled and refuses connections", "unusable", "Its platform took it out of use under a running session.", "Stop the agent's run until it is back"},
 		{"contradiction", "reported DEPLOYED RUNNING, but nothing in it answered a probe: its server did not answer within 10s", "unusable", "It is reported to run, and nothing in it answers.", "Probe it once more: sandglass probe b."},
+		{"contradiction", "reported DEPLOYED RUNNING, but nothing in it answered a probe: " + backend.NoInstance + " for 57s: answered 404", "unusable", "Its platform knows it, and none of it is ready.", "Probe it once more: sandglass probe b. If it answers, it woke slowly."},
 	} {
 		a := &alerts.Alert{ID: "x", Rule: c.rule, Source: "docker", Runbook: "contradiction", State: alerts.StateFiring, Cause: backend.Clean(c.cause, 200), Confirmed: now,
 			Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: backend.Clean(c.cause, 200)}}, SubjectCount: 1}

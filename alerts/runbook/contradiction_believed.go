@@ -51,6 +51,12 @@ func endUnusable(d *Diagnosis, name backend.Safe) {
 	for _, c := range d.Checks {
 		switch {
 		case c.Name != "unusable":
+		case strings.Contains(c.Fact.String(), backend.NoInstance):
+			d.conclude("Its platform knows it, and none of it is ready. Its agent's check fails too.")
+			d.dont("Don't destroy it while its files may be needed.")
+			d.do("Probe it once more: sandglass probe %s. If it answers, it woke slowly.", name)
+			d.do("If not, ask the vendor, with its name and the time. The code is WORKLOAD_UNAVAILABLE.")
+			d.do("Stop the agent's run until it answers. Each call into it fails, and a read says not found.")
 		case strings.Contains(c.Fact.String(), unanswered):
 			d.conclude("It is reported to run, and nothing in it answers. Its agent's check fails too, or waits.")
 			d.dont("Don't destroy it while its files may be needed.")
