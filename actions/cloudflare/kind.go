@@ -43,7 +43,7 @@ const (
 func specs() []actions.Spec {
 	return []actions.Spec{
 		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe", Effect: "runs true, ls and readlink in /workspace and reads one file; if true does not begin, tries a new session to tell why",
-			Cost: probeCost, Undo: "nothing: its session is removed", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},
+			Cost: probeCost, Undo: "nothing: its own session is removed", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},
 		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair", Effect: "makes the directory /workspace again and proves that a command runs in it: a missing one through the file .keep in it or by mkdir, a link to nothing by removing the link",
 			Cost: repairCost, Undo: "remove the directory; make the link again with ln -s", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: 20, PerMinute: 20},
 		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop", Effect: "asks its container to end, through your operator route; its files are lost, its id stays",

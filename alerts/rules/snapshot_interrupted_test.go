@@ -172,7 +172,7 @@ func TestNotProbedIsNotFine(t *testing.T) {
 	s.health("cloud", func(h *fleet.SourceHealth) { h.Kind = "blaxel" })
 	s.cloudBox(cloudBox, nil)
 	s.look()
-	for rule, want := range map[string]string{interruptedRule: "/tmp of no sandbox of cloud was read", runawayRule: "the processes of no sandbox of cloud was read"} {
+	for rule, want := range map[string]string{interruptedRule: "no probe has read /tmp of a sandbox of cloud", runawayRule: "no probe has read the processes of a sandbox of cloud"} {
 		if got := s.blindWhy(rule, "cloud"); !strings.Contains(got, want) {
 			t.Errorf("%s: %q", rule, got)
 		}

@@ -338,7 +338,7 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 			}
 		}
 	}
-	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
+	d.NoReset = backend.Text("a reset opens the same broken sandbox again")
 	elsewhere := func() {
 		d.do("If that fails, enter it in /: docker exec -it -w / %s sh", name)
 	}

@@ -241,7 +241,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	if b := s.observedOne(d); b == nil && session.String() != "SESSION" {
 		name = session
 	}
-	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
+	d.NoReset = backend.Text("a reset opens the same broken sandbox again")
 	save := func() {
 		d.saves = len(d.Do) == 0
 		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", name)

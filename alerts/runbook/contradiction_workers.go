@@ -317,7 +317,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 	if b := s.observedOne(d); b != nil {
 		name = called(b)
 	}
-	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
+	d.NoReset = backend.Text("a reset opens the same broken sandbox again")
 	destroy := func() {
 		d.do("Destroy it: sandglass destroy %s. Its next use starts a fresh one, without its files.", name)
 	}

@@ -325,7 +325,9 @@ func (w *writer) next(a *alerts.Alert, d *runbook.Diagnosis, advised bool, how s
 	case alerts.StateEnded, alerts.StateResolved:
 		step = "nothing: its subjects are no more"
 	case alerts.StatePending:
-		step = both("wait for what decides", how)
+		if step = how; !advised {
+			step = both("wait for what decides", how)
+		}
 	case alerts.StateFiring:
 	}
 	if a.State == alerts.StateFiring && w.hasPage(a) {
