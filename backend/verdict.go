@@ -314,8 +314,14 @@ func (o Observation) What() Safe {
 		if o.Unwell || o.StatusOnly() {
 			said = o.passed()
 		}
+		if begun := o.Begun(); !begun.IsEmpty() {
+			said = Textf("%s; commands run in it", begun)
+		}
 		if rest := o.NotTried(); len(rest) > 0 {
-			return Textf("%s; not tried: %s", said, PlaneNames(rest))
+			said = Textf("%s; not tried: %s", said, PlaneNames(rest))
+		}
+		if v, _ := o.Of(PlaneExec); strings.HasSuffix(v.What.s, string(MayBeNew)) {
+			said = Textf("%s; %s", said, Text(MayBeNew))
 		}
 		return said
 	case OutcomeNotTried:

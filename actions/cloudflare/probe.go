@@ -53,15 +53,19 @@ func (x *examination) concluded() (actions.Done, error) {
 // examine runs true without a session; if that works, lists and reads; if not, tries a new session to tell why.
 func (c *client) examine(ctx context.Context, id string, runs bool) *examination {
 	x := &examination{c: c, id: id, runs: runs, session: newSession()}
+	none := false
 	if p, err := c.pool(ctx); err == nil {
-		x.add(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true,
-			What: backend.Textf("the bridge has %s in use", backend.Counted(p.Assigned, "container", "containers")), Evidence: x.processes(ctx)})
+		said := backend.Textf("the bridge has %s in use", backend.Counted(p.Assigned, "container", "containers"))
+		if none = p.Assigned == 0 && !runs; none {
+			said = backend.Text("the bridge had no container in use before the first command")
+		}
+		x.add(backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, What: said, Evidence: x.processes(ctx)})
 	}
 	x.began = c.factory.now()
 	a, err := c.first(ctx, id)
 	switch {
 	case err == nil && a.ran.OK():
-		x.exec = x.add(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, What: backend.Text("true ran in /workspace"), Took: a.took})
+		x.exec = x.add(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, What: ranIn(runs, none), Took: a.took})
 		x.list(ctx)
 		return x
 	case err == nil && a.ran.Exit.IsKnown():
@@ -77,6 +81,17 @@ func (c *client) examine(ctx context.Context, id string, runs bool) *examination
 	x.why(ctx, a, err)
 	x.leave(ctx)
 	return x
+}
+
+// ranIn says in which container the first command ran: none says that the bridge had none in use before it.
+func ranIn(runs, none bool) backend.Safe {
+	switch {
+	case none:
+		return backend.Textf("true ran in /workspace; %s", backend.Text(backend.BegunByProbe))
+	case !runs:
+		return backend.Textf("true ran in /workspace; %s", backend.Text(backend.MayBeNew))
+	}
+	return backend.Text("true ran in /workspace")
 }
 
 // newSession is the id of a session that was never used.

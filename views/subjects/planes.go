@@ -46,12 +46,16 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		at = newestFailed(former)
 	}
 	c.Tone, c.Mark = OutcomeLook(o.Outcome())
+	begun := o.Outcome() == backend.OutcomeOK && !o.Begun().IsEmpty()
+	if begun {
+		c.Short, c.Tone, c.Mark = backend.Text("new, empty"), theme.Warn, theme.MarkUnknown
+	}
 	if worst, is := o.Worst(); is && worst.Outcome == backend.OutcomeFailed {
 		c.Short = failureBrief(worst.Kind)
 	}
 	if now.Sub(at) > observedFresh || s.Stale(&b.Meta) {
 		c.Text, c.Tone = backend.Textf("%s ago: %s", backend.Age(now.Sub(at)), o.What()), theme.Dim
-		if o.Works() && !o.Unwell {
+		if o.Works() && !o.Unwell && !begun {
 			c.Short, c.Brief = backend.Textf("healthy, %s ago", backend.Age(now.Sub(at))), backend.Text("healthy")
 		}
 		return c
@@ -62,7 +66,7 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		if !o.Unwell {
 			c.Short = backend.Text("status only")
 		}
-	case o.Works() && len(o.NotTried()) > 0:
+	case o.Works() && !begun && (len(o.NotTried()) > 0 || o.What() != backend.Text("healthy")):
 		c.Short = backend.Text("healthy")
 	}
 	return c

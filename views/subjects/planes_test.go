@@ -71,3 +71,15 @@ func TestWhatWorkedBeforeCommandsFailedIsMarked(t *testing.T) {
 		}
 	}
 }
+
+// TestAContainerThatAProbeStartedIsNotShownAsHealthy: the commands that ran tell nothing of the container before.
+func TestAContainerThatAProbeStartedIsNotShownAsHealthy(t *testing.T) {
+	for _, age := range []time.Duration{time.Second, time.Hour} {
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "cf", ID: backend.MustID("aaaa")}, ReadAt: noon}, Provider: backend.Text("cloudflare")}
+		b = b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: noon.Add(-age), What: backend.Textf("true ran in /workspace; %s", backend.Text(backend.BegunByProbe))}})
+		c := observedCell(b, views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b)}, nil))
+		if said := c.Text.String(); c.Mark == theme.MarkGood || strings.Contains(said+c.Short.String()+c.Brief.String(), "healthy") || !strings.Contains(said, "no container ran before the probe") {
+			t.Errorf("%s ago: %q %q %q", age, c.Text, c.Short, c.Brief)
+		}
+	}
+}
