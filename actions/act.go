@@ -142,7 +142,11 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 	if x, ok := effect.(Stepper); ok {
 		x.Tell(func(s Step) { r.step(i, s) })
 	}
+	before := r.control.opt.Feed.Snapshot()
 	done, err := r.do(ctx, effect, t)
+	if r.ability.Spec.Verb == Probe && err == nil {
+		done.besideAgent(&before, t)
+	}
 	if len(done.Observed) > 0 {
 		if r.ability.Spec.Verb == Repair && err == nil {
 			markRepaired(done.Observed)

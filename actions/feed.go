@@ -39,6 +39,8 @@ func (c *Concern) names(k backend.Key) bool {
 type Snapshot struct {
 	State    *fleet.State
 	Concerns []Concern
+	// NoneBegins are the sandboxes of which an alert, fired or pending, says that no command begins by the log of their agent.
+	NoneBegins []backend.Key
 }
 
 // suspects are the sandboxes that an alert calls broken while it fires, the worst alert first.

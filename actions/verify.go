@@ -158,7 +158,7 @@ func (r *Run) waveState(wave int, last bool) (done bool, failed backend.Safe) {
 			}
 			failed = backend.Textf("%s failed: %s", l.Target.Label, l.Text)
 		case ResultUnverified:
-			done = done && last
+			done = done && (last || r.p.Plan.Verb == Probe)
 		case ResultAccepted, ResultIssued, ResultUnknown:
 			done = false
 		}

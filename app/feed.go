@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ type ActionFeed struct {
 	mu       sync.Mutex
 	board    *alerts.Board // that concerns were made of
 	concerns []actions.Concern
+	none     []backend.Key             // in which no command begins, as the log of their agent says
 	proofs   map[backend.Key]time.Time // what effects proved, until a State shows it
 }
 
@@ -36,9 +38,9 @@ func (f *ActionFeed) Snapshot() actions.Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if board != f.board && board != nil {
-		f.board, f.concerns = board, concerns(board)
+		f.board, f.concerns, f.none = board, concerns(board), noneBegins(board)
 	}
-	return actions.Snapshot{State: state, Concerns: f.concerns}
+	return actions.Snapshot{State: state, Concerns: f.concerns, NoneBegins: f.none}
 }
 
 // Subscribe tells of newer snapshots.
@@ -109,6 +111,22 @@ func concerns(b *alerts.Board) []actions.Concern {
 			c.Subjects = append(c.Subjects, s.Key)
 		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// noneBegins are the sandboxes in which no command begins, as the log of their agent says. One for want of its directory does not count:
+// a command that runs shows that the directory is there.
+func noneBegins(b *alerts.Board) (out []backend.Key) {
+	for _, a := range b.Alerts {
+		if a.State != alerts.StateFiring && a.State != alerts.StateHeld && a.State != alerts.StatePending || !alerts.AgentSays(a.Cause.String()) || strings.Contains(a.Cause.String(), "for want of its directory") {
+			continue
+		}
+		for _, s := range a.Subjects {
+			if s.Key.Kind == backend.KindSandbox {
+				out = append(out, s.Key)
+			}
+		}
 	}
 	return out
 }
