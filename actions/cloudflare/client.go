@@ -154,6 +154,7 @@ type answer struct {
 	ran     bridge.Ran
 	asked   time.Duration // how long the server asks to wait
 	took    time.Duration
+	spent   bool // the bridge asked for patience until the time of the first request was over
 	late    bool // it was waited for until its time was over; false: what came ended before, or the connection broke
 }
 
@@ -202,7 +203,7 @@ func (c *client) first(ctx context.Context, id string) (answer, error) {
 			return a, err
 		}
 		pause, again := a.problem.Again(n, a.asked)
-		if !again || c.factory.now().Add(pause).After(end) {
+		if a.spent = again && c.factory.now().Add(pause).After(end); a.spent || !again {
 			return a, nil
 		}
 		c.waits(backend.Textf("%s; asked again in %s", backend.Clean(c.said(a.problem), 200), backend.Age(pause)))
@@ -267,6 +268,8 @@ func advice(p *bridge.Problem) backend.Literal {
 		return "its container starts or was replaced"
 	case bridge.CauseIncompatible:
 		return "Worker and container have versions that do not understand each other: during a rollout wait for its end; without one, deploy both with one version of the SDK"
+	case bridge.CauseStartup:
+		return "its container cannot start, and no wait helps: look at its image, its memory and its configuration"
 	case bridge.CauseUnreachable:
 		return "its container does not answer its object"
 	case bridge.CauseOther, bridge.CauseRequest, bridge.CauseSpawn, bridge.CauseUnknownError, bridge.CauseFile, bridge.CauseSession, bridge.CauseGone:

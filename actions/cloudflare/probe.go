@@ -127,8 +127,14 @@ func (x *examination) refused(a *answer) backend.Verdict {
 		v.Kind = backend.FailWaking
 	case bridge.CauseIncompatible: // as in each rollout: only one that stays is a failure
 		v.Kind = backend.FailProtocol
+	case bridge.CauseStartup:
+		v.Outcome, v.Kind, v.Since = backend.OutcomeFailed, backend.FailControl5xx, x.began
 	case bridge.CauseOther, bridge.CauseRequest, bridge.CausePool, bridge.CauseUnreachable, bridge.CauseSpawn,
 		bridge.CauseUnknownError, bridge.CauseFile, bridge.CauseSession, bridge.CauseGone:
+	}
+	if a.spent && x.runs { // as long as a start may take, of one that was called running before
+		v.Outcome, v.Kind, v.Since = backend.OutcomeFailed, backend.FailControl5xx, x.began
+		v.What = backend.Clean("it is called running, and nothing else was answered for "+backend.Age(x.c.factory.now().Sub(x.began))+": "+v.What.String(), 400)
 	}
 	return v
 }

@@ -63,6 +63,7 @@ type contradictionNote struct {
 	Mend  *mend       `json:"mend,omitempty"`
 	// Mismatch is when a probe first found versions that do not understand each other, with no command that ran since.
 	Mismatch time.Time `json:"mismatch,omitzero"`
+	Calm     time.Time `json:"calm,omitzero"` // of the probe that found them while no rollout went on
 	Full     *saidFull `json:"full,omitempty"`
 }
 
@@ -138,7 +139,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	}
 	n.Session, n.Workspace = b.Session, b.Workspace
 	failed := len(n.Failed) > 0
-	n.take(b, protocolLines(env, b, observations(b)))
+	n.take(b, n.calm(env, b, protocolLines(env, b, observations(b))))
 	next := r.signals(env, b, &n)
 	if n.Region = b.Region.String(); onWorkers(b) {
 		n.Region = "" // where it is placed tells nothing of who serves it
@@ -178,7 +179,7 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {
 		v.Recheck = latestOf(v.Recheck, latestOf(next, waits.Recheck))
-		if !n.Odd.IsZero() || !next.IsZero() || !waits.Recheck.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() || !n.Left.IsZero() {
+		if !n.Odd.IsZero() || !next.IsZero() || !waits.Recheck.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() || !n.Calm.IsZero() || !n.Left.IsZero() {
 			v.Note = alerts.NoteOf(&n)
 		}
 	}
@@ -484,6 +485,8 @@ func fault(b *backend.Sandbox, f *failedPlane) backend.Safe {
 		return backend.Text("its control server answers nothing")
 	case onWorkers(b) && f.Kind == backend.FailExecTimeout:
 		return backend.Text("no command in it ended: its control server hangs, or its container does not start")
+	case onWorkers(b) && f.Plane == backend.PlaneExec && f.Kind == backend.FailControl5xx:
+		return backend.Textf("its bridge refuses each command: %s", backend.Clean(f.What.String(), 250))
 	case f.Plane == backend.PlaneExec && f.Kind == backend.FailControl5xx:
 		return backend.Text("a command in it was refused with a server error")
 	case !known && f.What.IsEmpty():

@@ -441,9 +441,36 @@ func (n *contradictionNote) mismatched(v *backend.Verdict) {
 		n.Mismatch = time.Time{}
 	case n.Mismatch.IsZero(), v.LastOK.After(n.Mismatch):
 		n.Mismatch = v.At
+	case v.Outcome == backend.OutcomeFailed:
+		v.Since = n.Mismatch
 	case v.At.Sub(n.Mismatch) >= rolloutLasts:
 		v.Outcome, v.Since = backend.OutcomeFailed, n.Mismatch
 	}
+}
+
+// calmWithin is how soon after a probe a list must show that no rollout goes on, to tell that none went on during it.
+const calmWithin = 2 * time.Minute
+
+// calm makes a failure of versions that a probe found not to understand each other while no rollout of the application went on, as the
+// list told that was read next: then nothing ends it by itself. That verdict stays one, whatever is listed later.
+func (n *contradictionNote) calm(env *alerts.Env, b *backend.Sandbox, all []backend.Verdict) []backend.Verdict {
+	i := slices.IndexFunc(all, func(v backend.Verdict) bool {
+		return v.Plane == backend.PlaneExec && v.Kind == backend.FailProtocol && !v.Passive && !v.Past
+	})
+	if i < 0 {
+		n.Calm = time.Time{}
+		return all
+	}
+	at := all[i].At
+	if m, is := env.State.Misfit(b); is && m.At.Equal(at) && !m.Calm.IsEmpty() && !b.Stale && b.ReadAt.After(at) && b.ReadAt.Sub(at) <= calmWithin {
+		n.Calm = at
+	}
+	if !n.Calm.Equal(at) {
+		return all
+	}
+	all = slices.Clone(all)
+	all[i].Outcome = backend.OutcomeFailed
+	return all
 }
 
 // protocolLines are the verdicts on a sandbox, that on its commands by its agent's log where newer lines tell of versions that do not

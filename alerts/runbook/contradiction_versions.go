@@ -57,7 +57,11 @@ func (s *subjectView) endMisfit(d *Diagnosis, name backend.Safe) {
 	switch {
 	case s.mismatched():
 		d.conclude("It and its Worker have versions of the SDK that do not fit.")
-		d.dont("Don't wait for it to pass: it lasts longer than a rollout.")
+		if m != nil && !m.Calm.IsEmpty() {
+			d.dont("Don't wait for it to pass: no rollout of %s goes on.", m.Calm)
+		} else {
+			d.dont("Don't wait for it to pass: it lasts longer than a rollout.")
+		}
 		d.do("See the last rollout: sandglass get events. Finish it or undo it.")
 		d.do("Without one, deploy both with one version of the SDK. Then probe it: sandglass probe %s", name)
 	case m == nil:

@@ -45,3 +45,29 @@ func TestAProbeThatMeetsARollout(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionsThatDoNotFitWithoutARollout: the page does not say that they last longer than a rollout, of one that was just found.
+func TestVersionsThatDoNotFitWithoutARollout(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[backend.Literal]string{"default": "no rollout of agents goes on", "durable_object": "it lasts longer than a rollout"} {
+		b := workersBox(func(b *backend.Sandbox) { b.Key.Source, b.Application = "cf", backend.Text("agents") },
+			backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: backend.FailProtocol, At: now, What: backend.Text("the bridge answered 503: not compatible")})
+		w := world{sandboxes: []*backend.Sandbox{b}, pools: []backend.Pool{{ID: backend.MustID("p"), Name: backend.Text("agents"), Policy: backend.Text(policy)}},
+			board: saidOf(b, alerts.StateFiring, "reported running, but it and its Worker have versions that do not understand each other", "probe: as it was answered")}
+		if d := w.diagnose("contradiction", b.Key); !anyHas(d.Dont, want) || !anyHas(d.Do, "one version of the SDK") {
+			t.Errorf("%s: %s\n%s", policy, d.Conclusion, steps(&d))
+		}
+	}
+}
+
+// TestABridgeThatRefusesEachCommand: the page says that no wait helps, and sends to what was deployed before a destroy.
+func TestABridgeThatRefusesEachCommand(t *testing.T) {
+	t.Parallel()
+	b := workersBox(nil,
+		backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailControl5xx, At: now, What: backend.Text("the bridge answered 500: startup failed")})
+	w := world{sandboxes: []*backend.Sandbox{b}, board: saidOf(b, alerts.StateFiring, "reported running, but its bridge refuses each command: the bridge answered 500: startup failed", "probe: as it was answered")}
+	d := w.diagnose("contradiction", b.Key)
+	if said := d.Conclusion.String(); !strings.HasPrefix(said, "Its bridge refuses each command. ") || !strings.Contains(said, "the bridge answered 500: startup failed") || !anyHas(d.Dont, "waiting does not help") || !strings.HasPrefix(d.Do[0].String(), "Look at the last deployment") {
+		t.Errorf("%s\n%s", d.Conclusion, steps(&d))
+	}
+}

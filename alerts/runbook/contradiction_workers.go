@@ -311,6 +311,15 @@ func (s *subjectView) unanswered() bool {
 	})
 }
 
+// refused reports whether the bridge refused each command of the newest probe, as an answer that no wait ends.
+func (s *subjectView) refused() bool {
+	return slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Proved()
+		v, _ := o.Of(backend.PlaneExec)
+		return v.Outcome == backend.OutcomeFailed && v.Kind == backend.FailControl5xx
+	})
+}
+
 // endWorkers concludes, and names what cures that: only the directory of commands can be made again.
 func (s *subjectView) endWorkers(d *Diagnosis) {
 	name := backend.Text("NAME")
@@ -442,6 +451,12 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.dont("Don't repair it: its working directory is there.")
 		d.do("Look at its disk, memory and limits. Run df and free in a new session of your application.")
 		d.do("When they are well, probe it once more: sandglass probe %s", name)
+		destroy()
+	case d.is("commands") && s.refused():
+		d.conclude("Its bridge refuses each command. %s.", d.fact("commands"))
+		d.dont("Don't send more commands: waiting does not help.")
+		d.do("Look at the last deployment: sandglass get events. Correct its image, memory or configuration.")
+		d.do("Probe it when that is done: sandglass probe %s", name)
 		destroy()
 	case d.is("commands"), d.is("planes"):
 		check := "commands"

@@ -25,6 +25,7 @@ const (
 	CauseNoInstance   Cause = "no-instance"  // the platform has none to give now
 	CausePool         Cause = "pool"         // the pool could not start a container
 	CauseStarting     Cause = "starting"     // the container starts, or was replaced
+	CauseStartup      Cause = "startup"      // the container cannot start, for good
 	CauseUnreachable  Cause = "unreachable"  // the container does not answer its object
 	CauseIncompatible Cause = "incompatible" // the versions of Worker and container do not understand each other
 	CauseSpawn        Cause = "spawn"        // a command could not begin
@@ -80,7 +81,7 @@ var final = []string{"sandbox_lifetime_changed", "recovery_exhausted"}
 
 // ReadProblem reads an answer that is no success, or the data of an error event (status 200).
 func ReadProblem(status int, body []byte) Problem {
-	p := Problem{Status: status, Cause: CauseOther}
+	p, startup := Problem{Status: status, Cause: CauseOther}, false
 	doc, err := wire.Parse(body)
 	if err != nil || doc.Root().Kind() != '{' {
 		p.Text = strings.TrimSpace(string(body[:min(len(body), 2000)]))
@@ -93,6 +94,8 @@ func ReadProblem(status int, body []byte) Problem {
 		p.Code, _ = root.Get("code").Text()
 		context := root.Get("context")
 		p.Reason, _ = context.Get("reason").Text()
+		phase, _ := context.Get("phase").Text()
+		startup = phase == "startup"
 		if ms, ok := context.Get("retryAfterMs").Float(); ok && ms > 0 && ms < float64(time.Hour/time.Millisecond) {
 			p.After = time.Duration(ms) * time.Millisecond
 		}
@@ -101,6 +104,9 @@ func ReadProblem(status int, body []byte) Problem {
 		}
 	}
 	p.Cause = p.cause()
+	if startup && status == http.StatusInternalServerError && p.Code == "INTERNAL_ERROR" { // with 503 it only starts
+		p.Cause = CauseStartup
+	}
 	p.Final = p.Final || slices.Contains(final, p.Reason)
 	if m := limitReached.FindStringSubmatch(p.Text); m != nil {
 		p.Used, _ = strconv.Atoi(m[1])

@@ -537,6 +537,11 @@ func TestCapacityByReason(t *testing.T) {
 	if wait, _ := p.Again(1, 10*time.Second); wait != 10*time.Second {
 		t.Errorf("Retry-After is ignored: %v", wait)
 	}
+	for status, cause := range map[int]Cause{500: CauseStartup, 503: CauseOther} { // it is permanent with 500 only
+		if p := ReadProblem(status, []byte(`{"code":"INTERNAL_ERROR","message":"x","context":{"phase":"startup"}}`)); p.Cause != cause {
+			t.Errorf("%d: %s", status, p.Cause)
+		}
+	}
 	if p := ReadProblem(502, []byte(`{"code":"exec_transport_error","error":"container_starting"}`)); p.Status == 503 {
 		t.Error("another status")
 	} else if _, again := p.Again(1, 0); again {
