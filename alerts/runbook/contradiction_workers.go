@@ -140,7 +140,7 @@ func (s *subjectView) exclude(told []Check) {
 			if gone || found != nil {
 				c.Fact, c.WouldTell = backend.Text("no command that would look at it begins, and what was observed is older than the fault"), backend.Text(commandsTell)
 			}
-		case c.Name == "server-dir" && (c.Mark == RuledOut && s.saysAgent() != nil || c.Mark == CannotTell && found != nil):
+		case c.Name == "server-dir" && (c.Mark == RuledOut || c.Mark == CannotTell && found != nil):
 			c.Mark, c.Fact, c.WouldTell = CannotTell, backend.Text("a probe's commands begin also where it is gone"), backend.Text(applicationTells)
 		case found != nil && c.Mark == CannotTell && slices.Contains([]string{"dangling", "missing", "occupied", "frozen"}, c.Name):
 			c.Mark, c.Fact, c.WouldTell = RuledOut, backend.Text("a probe found another fault, and a command of it ran"), backend.Safe{}
