@@ -346,10 +346,12 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.dont("Don't take a rollout for the cause. See first why agents run that.")
 		d.do("Find what makes the agents run it. See their instructions, tools and image.")
 		d.do("Probe each, to see what is there now: sandglass probe %s", name)
+		link()
 	case d.is("many") && (s.alert != nil && s.alert.SubjectCount > 1 || s.partOfMany()):
 		d.conclude("Many sandboxes fail alike: one cause outside is likely. %s.", d.fact("many"))
 		d.dont("Don't repair them one by one before the cause is found.")
 		d.do("Look at the last rollout: sandglass get events. Look at the image and the agent's last change too.")
+		link()
 	case s.allOver():
 		s.endOver(d)
 	case s.formerOnly(d):
