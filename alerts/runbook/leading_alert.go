@@ -332,6 +332,9 @@ func (s *subjectView) startFrom(checks []Check) []Check {
 			continue
 		}
 		for _, name := range affirmed(a) {
+			if name == "commands" && !s.commandFailed() {
+				name = "planes"
+			}
 			s.affirm(checks, name, a)
 		}
 	}
@@ -347,6 +350,16 @@ func (s *subjectView) startFrom(checks []Check) []Check {
 		return append([]Check{q.yes(origin{a.Source, a.Confirmed}, "%s", backend.Join(all, "; "))}, checks...)
 	}
 	return append([]Check{q.unsure("%s", beside(backend.Join(all, "; "), a.Why))}, checks...)
+}
+
+// commandFailed reports whether a command was tried and failed, by a probe or by a line of an agent. On a platform of agents another plane
+// may be all that failed, and that tells nothing of commands; elsewhere an alert says which plane it is.
+func (s *subjectView) commandFailed() bool {
+	return s.platform() != agentCloud || s.saysAgent() != nil || slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		o, _ := b.Observed.Get()
+		v, _ := o.Of(backend.PlaneExec)
+		return v.Outcome == backend.OutcomeFailed
+	})
 }
 
 // affirm confirms a check by an alert that fires. What was read stays beside it, unless it denies the alert.
