@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -116,6 +117,13 @@ func TestASandboxOfAnotherOrganisation(t *testing.T) {
 		st := NewFolder(time.Minute).Fold(answers, backend.Instant{Wall: t0})
 		if m := st.MatchOf(r); m.Result != c.want || m.Why.String() != c.why {
 			t.Errorf("%s beside %q: %+v, want %s: %s", c.address, c.second, m, c.want, c.why)
+		}
+		said := st.Unattributed(st.Source("store")).String() // the line of check, and of the source's page
+		if tells := strings.Contains(said, "(otherws)") && strings.Contains(said, "Configure a source of kind blaxel"); tells != strings.Contains(c.why, "which no source reads") {
+			t.Errorf("%s beside %q: %q", c.address, c.second, said)
+		}
+		if said := st.Unattributed(st.Source("bl")); !said.IsEmpty() {
+			t.Errorf("%s: of another source: %s", c.address, said)
 		}
 	}
 }

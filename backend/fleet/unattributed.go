@@ -6,9 +6,12 @@ import (
 	"sandglass/backend"
 )
 
-// Unattributed says which lines of a source's logs are about commands that could not begin in sandboxes that no source lists, so that
-// they raise nothing; empty without any, and where a source was not read that may list them.
+// Unattributed says what a source names in sandboxes that no source lists, so that it raises nothing: lines of its logs about commands
+// that could not begin, or saved states. It is empty without any, and where a source was not read that may list them.
 func (s *State) Unattributed(h *SourceHealth) backend.Safe {
+	if said := s.statesElsewhere(h); !said.IsEmpty() {
+		return said
+	}
 	if slices.ContainsFunc(s.Sources, func(x *SourceHealth) bool {
 		return h.ReportsOn(x.Key.Source) && x.Watches(backend.InputContainers) && x.LastOK.IsZero()
 	}) {
@@ -55,4 +58,40 @@ func (s *State) attributes(h *SourceHealth, x *backend.Report) bool {
 		}
 	}
 	return false
+}
+
+// mostStatesAsked bounds the saved states of a source of which the workspace is compared.
+const mostStatesAsked = 2000
+
+// statesElsewhere says how many saved states of a source are in Blaxel workspaces that no source reads.
+func (s *State) statesElsewhere(h *SourceHealth) backend.Safe {
+	if !h.Delivers(backend.InputRefs) {
+		return backend.Safe{}
+	}
+	asked, states := 0, 0
+	var first string
+	for r := range s.Refs.All() {
+		if r.Key.Source != h.Key.Source || r.Agent == nil || r.Provider.String() != "blaxel" {
+			continue
+		}
+		if asked++; asked > mostStatesAsked {
+			break
+		}
+		of := r.Organisation()
+		if of == "" || s.SandboxNamed(r.Sandbox, r.Provider) != nil {
+			continue
+		}
+		if lists, lacks, _ := s.ListsOf(r); len(lists) > 0 || lacks != nil {
+			continue
+		}
+		states++
+		if first == "" || of < first {
+			first = of
+		}
+	}
+	if states == 0 {
+		return backend.Safe{}
+	}
+	return backend.Textf("not compared: the sandboxes of %s are in a Blaxel workspace that no source reads (%s), so that whether they are there is unknown. Configure a source of kind blaxel for it",
+		backend.Counted(states, "saved state", "saved states"), backend.Clean(first, 80))
 }
