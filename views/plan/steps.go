@@ -23,7 +23,10 @@ type step struct {
 // steps are the lines below a target: what its effect tried, step by step or plane by plane.
 func (v *Progress) steps(l *actions.Line, w int, t *theme.Theme) []string {
 	var all []step
-	for _, x := range l.Done.Steps {
+	for i, x := range l.Done.Steps {
+		if next := i + 1; x.Result == actions.StepStarting && next < len(l.Done.Steps) && l.Done.Steps[next].Name == x.Name {
+			continue // how that wait ended is in the next line
+		}
 		s := step{name: x.Name.String(), result: backend.Outcome(x.Result), said: x.Said.String()}
 		switch {
 		case x.Result == actions.StepNotTried && x.Said.IsEmpty() && (v.Suspect == nil || x.Plane == ""):
