@@ -32,12 +32,13 @@ func (o *VanishedOptions) build() (alerts.Rule, error) {
 
 // lossNote is a loss of files.
 type lossNote struct {
-	Lost  time.Time    `json:"success,omitzero"` // the success that is not known any more; zero: the directory was removed
-	Seen  time.Time    `json:"seen,omitzero"`    // when that was first read
-	Cause backend.Safe `json:"cause,omitzero"`   // who removed the directory, as far as that is known
-	Box   backend.ID   `json:"box,omitzero"`     // the sandbox that a provider puts it in, which its container's next start empties
-	Used  time.Time    `json:"used,omitzero"`    // the first success in it that was read
-	Fresh time.Time    `json:"fresh,omitzero"`   // the start of its container that the loss is; zero: it is another one
+	Lost  time.Time    `json:"success,omitzero"`   // the success that is not known any more; zero: the directory was removed
+	Seen  time.Time    `json:"seen,omitzero"`      // when that was first read
+	Cause backend.Safe `json:"cause,omitzero"`     // who removed the directory, as far as that is known
+	Box   backend.ID   `json:"box,omitzero"`       // the sandbox that a provider puts it in, which its container's next start empties
+	Used  time.Time    `json:"used,omitzero"`      // the first success in it that was read
+	Read  time.Time    `json:"used_read,omitzero"` // when that was read
+	Fresh time.Time    `json:"fresh,omitzero"`     // the start of its container that the loss is; zero: it is another one
 	stopNote
 }
 
@@ -65,7 +66,7 @@ func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if !lost.IsZero() && (note == nil || lost.After(note.Lost)) {
 		n := lossNote{Lost: lost, Seen: env.ReadAt(&w.Meta)}
 		if note != nil {
-			n.Box, n.Used, n.stopNote = note.Box, note.Used, note.stopNote
+			n.Box, n.Used, n.Read, n.stopNote = note.Box, note.Used, note.Read, note.stopNote
 		}
 		note = &n
 	}
@@ -91,7 +92,7 @@ func (n *lossNote) withoutCleaner() *lossNote {
 	case n.Seen.IsZero() && n.Cause.IsEmpty():
 		return n
 	}
-	return &lossNote{Box: n.Box, Used: n.Used, stopNote: n.stopNote}
+	return &lossNote{Box: n.Box, Used: n.Used, Read: n.Read, stopNote: n.stopNote}
 }
 
 // lostSuccess is the success that an earlier reading of this process or of the one before gave and that the registry does not

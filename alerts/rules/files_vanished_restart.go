@@ -55,7 +55,7 @@ func (r *filesVanished) used(env *alerts.Env, w *backend.Workspace, known *lossN
 	if known != nil {
 		n = *known
 	}
-	n.Box, n.Used = id, success
+	n.Box, n.Used, n.Read = id, success, env.ReadAt(&w.Meta)
 	return &n
 }
 
@@ -66,7 +66,7 @@ func (r *filesVanished) emptied(env *alerts.Env, w *backend.Workspace, n *lossNo
 		return nil
 	}
 	id, b := boxOf(env, w)
-	if b == nil || id != n.Box || b.EmptySince().IsZero() || env.Ours(b.EmptySince()).Sub(n.Used) < clocksApart {
+	if b == nil || id != n.Box || b.EmptySince().IsZero() || !usedBefore(env, b, n) {
 		return nil
 	}
 	if b.RootMounted() {
@@ -76,6 +76,13 @@ func (r *filesVanished) emptied(env *alerts.Env, w *backend.Workspace, n *lossNo
 		return nil
 	}
 	return b
+}
+
+// usedBefore reports whether a use was before its container started again: by so much that the two clocks cannot tell it otherwise; or it
+// was read, by our own clock, before the container of before was last seen to run.
+func usedBefore(env *alerts.Env, b *backend.Sandbox, n *lossNote) bool {
+	apart := env.Ours(b.EmptySince()).Sub(n.Used)
+	return apart >= clocksApart || apart > 0 && !n.Read.IsZero() && !env.Ours(b.FreshAfter).Before(n.Read)
 }
 
 // emptiedBy says what empties the disk of a workspace's container.

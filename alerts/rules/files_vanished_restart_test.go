@@ -71,6 +71,37 @@ func TestVanishedUnderAWorkspaceThatWasUsedSince(t *testing.T) {
 	s.look().want("files-vanished", alerts.StateFiring)
 }
 
+// TestVanishedSoonAfterTheFirstUse: a use that was read while the container of before ran was before the start, however soon after it that
+// came and whatever succeeded since; of one that was read later two clocks do not tell.
+func TestVanishedSoonAfterTheFirstUse(t *testing.T) {
+	for name, c := range map[string]struct {
+		ran   time.Duration // before the start; how long ago the container of before was last seen to run
+		fires bool
+	}{"it ran after the use was read": {8 * time.Second, true}, "it was last seen before": {25 * time.Second, false}} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, "files-vanished")
+			s.source("docker", backend.InputContainers)
+			s.session("a0", func(x *backend.Session) { x.Running = backend.Known(true) })
+			s.freshBox(0, 0)
+			use := func() {
+				s.reads("a0/repo", reading{state: "open", attempt: time.Second, success: time.Second, provider: "cloudflare-sandbox", edit: func(w *backend.Workspace) { w.ProviderID = backend.MustID("box0") }})
+			}
+			use()
+			s.look().quiet("files-vanished")
+			s.pass(20 * time.Second)
+			use()
+			s.look().quiet("files-vanished")
+			s.freshBox(0, 5*time.Second)
+			s.sandboxes[boxKey("box0")].FreshAfter = s.wall.Add(-c.ran)
+			if s.look(); c.fires {
+				s.want("files-vanished", alerts.StateFiring)
+			} else {
+				s.quiet("files-vanished")
+			}
+		})
+	}
+}
+
 // TestVanishedUnderAContainerThatIsKeptAlive: that keeps it from sleep, and not from a crash.
 func TestVanishedUnderAContainerThatIsKeptAlive(t *testing.T) {
 	s := beginUsed(t, 1, func(w *backend.Workspace) {
