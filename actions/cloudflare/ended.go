@@ -9,14 +9,14 @@ import (
 )
 
 // stillRunsAfter is how long after a request a reading that shows its container running ends the wait for its end.
-const stillRunsAfter = time.Minute
+const stillRunsAfter = 90 * time.Second
 
 // ended judges an end by readings that are newer than the request: none of the lists that know the container, that of the account or
-// that of the operator routes, may say that it runs.
-type ended struct{}
+// that of the operator routes, may say that it runs. One that is asked to end may take its time; what is destroyed is killed.
+type ended struct{ verb actions.Verb }
 
 // Verify judges one target.
-func (ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+func (v ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
 	was := fact(t, actions.FactContainer)
 	if was == "" {
 		return unlisted(t, issued, s)
@@ -26,7 +26,7 @@ func (ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.
 		if b.Key.Source != t.Key.Source || b.Container.Raw() != was { // under another key where nothing names its sandbox any more
 			continue
 		}
-		if over = endedIn(b, issued, s); over.Result != actions.ResultVerified {
+		if over = v.endedIn(b, issued, s); over.Result != actions.ResultVerified {
 			return over
 		}
 	}
@@ -43,7 +43,7 @@ func (ended) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.
 }
 
 // endedIn judges by what lists the container.
-func endedIn(b *backend.Sandbox, issued time.Time, s *fleet.State) actions.Verdict {
+func (v ended) endedIn(b *backend.Sandbox, issued time.Time, s *fleet.State) actions.Verdict {
 	waits := func(why backend.Safe) actions.Verdict {
 		return actions.Verdict{Result: actions.ResultAccepted, Why: why}
 	}
@@ -76,11 +76,18 @@ func endedIn(b *backend.Sandbox, issued time.Time, s *fleet.State) actions.Verdi
 	default:
 		why = backend.Textf("still %s, by %s", b.Reported, who)
 	}
-	if read.Before(issued.Add(stillRunsAfter)) {
+	switch after := read.Sub(issued); {
+	case after < stillRunsAfter:
 		return waits(why)
+	case v.verb == actions.Destroy && known && !started.After(issued) && b.Class == backend.SandboxRunning:
+		return actions.Verdict{Result: actions.ResultFailed, Why: backend.Textf("not destroyed: %s later %s", took(after), why)}
+	default:
+		return actions.Verdict{Result: actions.ResultUnverified, Why: backend.Textf("accepted, and %s later %s", took(after), why)}
 	}
-	return actions.Verdict{Result: actions.ResultUnverified, Why: why}
 }
+
+// took is a time to the second.
+func took(d time.Duration) backend.Safe { return backend.Clean(d.Round(time.Second).String(), 20) }
 
 func clock(at time.Time) backend.Safe { return backend.Clean(at.UTC().Format("15:04:05Z"), 20) }
 

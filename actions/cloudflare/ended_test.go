@@ -105,11 +105,11 @@ func TestAnEndIsProvedByAllThatListTheContainer(t *testing.T) {
 	}{
 		"running on":                   {[]row{{boxID, "c0", "running", "", running, -time.Hour, 10 * time.Second}}, actions.ResultAccepted, "the account lists it as running since 11:00:00Z"},
 		"running on, the routes stale": {[]row{{boxID, "c0", "running", "stopped", running, -time.Hour, 10 * time.Second}}, actions.ResultAccepted, "since 11:00:00Z"},
-		"running on for long":          {[]row{{boxID, "c0", "running", "stopped", running, -time.Hour, 2 * time.Minute}}, actions.ResultUnverified, "the account lists it as running since 11:00:00Z"},
+		"running on for long":          {[]row{{boxID, "c0", "running", "stopped", running, -time.Hour, 2 * time.Minute}}, actions.ResultFailed, "not destroyed: 2m0s later the account lists it as running since 11:00:00Z"},
 		"an older reading":             {[]row{{boxID, "c0", "stopped", "", stopped, -time.Hour, -time.Second}}, actions.ResultAccepted, "not read since"},
 		"stopped":                      {[]row{{boxID, "c0", "stopped", "", stopped, -time.Hour, time.Second}}, actions.ResultVerified, "the account lists its container as stopped"},
 		"stopped, the routes healthy":  {[]row{{boxID, "c0", "stopped", "healthy", stopped, -time.Hour, time.Second}}, actions.ResultAccepted, "the operator routes say healthy"},
-		"under its own id":             {[]row{{"c0", "c0", "running", "", running, -time.Hour, 2 * time.Minute}}, actions.ResultUnverified, "lists it as running"},
+		"under its own id":             {[]row{{"c0", "c0", "running", "", running, -time.Hour, 2 * time.Minute}}, actions.ResultFailed, "lists it as running"},
 		"joined to another":            {[]row{{boxID, "c5", "running", "", running, time.Second, 2 * time.Second}, {"c0", "c0", "running", "", running, -time.Hour, 2 * time.Second}}, actions.ResultAccepted, "lists it as running"},
 		"another one for it":           {[]row{{boxID, "c5", "running", "", running, time.Second, 2 * time.Second}}, actions.ResultVerified, "its container is listed no more"},
 		"started again":                {[]row{{boxID, "c0", "running", "", running, time.Second, 2 * time.Second}}, actions.ResultVerified, "another one was started for it at 12:00:01Z"},
@@ -127,7 +127,40 @@ func TestAnEndIsProvedByAllThatListTheContainer(t *testing.T) {
 		}
 		now := backend.Instant{Wall: issued.Add(2 * time.Minute)}
 		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "cf", Config: &backend.SourceConfig{Kind: "cloudflare", Interval: 10 * time.Minute}}, {Source: "cf", Reading: &r, Ended: now}}, now)
-		v := ended{}.Verify(actions.Target{Key: key(), Identity: []actions.Fact{{Name: actions.FactContainer, Value: "c0"}}}, issued, st)
+		v := ended{actions.Destroy}.Verify(actions.Target{Key: key(), Identity: []actions.Fact{{Name: actions.FactContainer, Value: "c0"}}}, issued, st)
+		if v.Result != c.want || !strings.Contains(v.Why.String(), c.why) {
+			t.Errorf("%s: %s, %s", name, v.Result, v.Why)
+		}
+	}
+}
+
+// TestADestroyThatDidNothingFails: lists that show the container as before, reading after reading, are readings; a container that was only
+// asked to end may take longer. What no list that was read since shows, is not told.
+func TestADestroyThatDidNothingFails(t *testing.T) {
+	t.Parallel()
+	issued := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		verb actions.Verb
+		read time.Duration // of the list that the last reading of all holds
+		want actions.Result
+		why  string
+	}{
+		"destroyed":      {actions.Destroy, 110 * time.Second, actions.ResultFailed, "not destroyed: 1m50s later the account lists it as running since 11:00:00Z"},
+		"asked to end":   {actions.Stop, 110 * time.Second, actions.ResultUnverified, "accepted, and 1m50s later the account lists it as running since 11:00:00Z"},
+		"soon after":     {actions.Destroy, 10 * time.Second, actions.ResultAccepted, "the account lists it as running since 11:00:00Z"},
+		"a list of then": {actions.Destroy, -10 * time.Second, actions.ResultAccepted, "it was not read since"},
+	} {
+		f := fleet.NewFolder(time.Minute)
+		var st *fleet.State
+		for _, at := range []time.Duration{-10 * time.Second, 110 * time.Second} {
+			b := &backend.Sandbox{Meta: backend.Meta{Key: key(), ReadAt: issued.Add(min(at, c.read))}, Class: backend.SandboxRunning, Reported: backend.Text("running"),
+				StartedAt: backend.Known(issued.Add(-time.Hour))}
+			b.Application, b.Container = backend.Text("sandboxes"), backend.MustID("c0")
+			now := backend.Instant{Wall: issued.Add(at)}
+			r := backend.Reading{Source: "cf", At: now.Wall, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}, Sandboxes: []*backend.Sandbox{b}}
+			st = f.Fold([]backend.Answer{{Source: "cf", Config: &backend.SourceConfig{Kind: "cloudflare", Interval: 10 * time.Minute}}, {Source: "cf", Reading: &r, Ended: now}}, now)
+		}
+		v := ended{c.verb}.Verify(actions.Target{Key: key(), Identity: []actions.Fact{{Name: actions.FactContainer, Value: "c0"}}}, issued, st)
 		if v.Result != c.want || !strings.Contains(v.Why.String(), c.why) {
 			t.Errorf("%s: %s, %s", name, v.Result, v.Why)
 		}

@@ -112,9 +112,9 @@ func (f *factory) part(v actions.Verb) (actions.Part, bool) {
 	case actions.Repair:
 		do, p.Longest = (*client).repair, longest
 	case actions.Stop:
-		do, p.Verifier = (*client).stop, ended{}
+		do, p.Verifier = (*client).stop, ended{v}
 	case actions.Destroy:
-		do, p.Longest, p.Verifier = (*client).destroy, longest, ended{}
+		do, p.Longest, p.Verifier = (*client).destroy, longest, ended{v}
 	default:
 		return actions.Part{}, false
 	}

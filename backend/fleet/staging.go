@@ -68,14 +68,15 @@ func (t *stagingTable[T, P]) before(k backend.Key) backend.Entity { return orNil
 func (t *stagingTable[T, P]) after(k backend.Key) backend.Entity  { return orNil(t.get(k)) }
 
 // merge takes the entities that a reading brought, sorted by key. An entity that equals what is known keeps its place.
-// Where the reading covers the whole kind, an equal entity does not even get a new read time.
+// Where the reading covers the whole kind, an equal entity does not even get a new read time, unless it has one of its own.
 func (t *stagingTable[T, P]) merge(r *backend.Reading, s *store) {
 	in, whole := *t.in(r), r.Whole(t.spec.Kind)
 	find := t.finder(len(in))
 	confirmed := s.confirmed[confirmation{r.Source, t.spec.Kind}]
 	for _, e := range in {
 		m := e.EntityMeta()
-		if m.ReadAt.IsZero() {
+		own := !m.ReadAt.IsZero()
+		if !own {
 			m.ReadAt = r.At
 		}
 		if len(t.missed) > 0 {
@@ -84,7 +85,7 @@ func (t *stagingTable[T, P]) merge(r *backend.Reading, s *store) {
 		old := find(e)
 		switch {
 		case old != nil && (old == e || t.same(old, e)):
-			if whole && !old.EntityMeta().Stale {
+			if of := old.EntityMeta(); whole && !of.Stale && !(own && m.ReadAt.After(of.ReadAt)) {
 				continue
 			}
 			t.put[m.Key] = t.adopt(e, old, old.EntityMeta().Rev, r.At, confirmed)
