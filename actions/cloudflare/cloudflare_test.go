@@ -157,8 +157,13 @@ func TestTheCasesAreToldApart(t *testing.T) {
 			if len(steps) == 0 || steps[0].Result != actions.StepStarting {
 				t.Errorf("nothing said that a container is waited for: %+v", steps)
 			}
-			if opened := w.asks("/session/sandglass-"); (opened > 0) != (c.outcome == backend.OutcomeFailed) {
-				t.Errorf("%d sessions were removed", opened)
+			opened := map[string]int{"well": 0, "wedged": 2} // where nothing ends, a second one is tried
+			want, special := opened[name]
+			if !special {
+				want = 1
+			}
+			if removed := w.asks("/session/sandglass-"); removed != want || want == 2 && w.asks("-2") != 1 {
+				t.Errorf("%d sessions were removed, want %d", removed, want)
 			}
 			if name == "well" && on(done, backend.PlaneRead).Outcome != backend.OutcomeOK {
 				t.Errorf("read: %+v", on(done, backend.PlaneRead))

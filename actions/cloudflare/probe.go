@@ -3,6 +3,7 @@ package cloudflare
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ type examination struct {
 	id      string
 	session string    // never used before; removed at the end
 	began   time.Time // when the first command was sent
-	opened  bool      // a command was sent in it
+	opened  []string  // the sessions in which a command was sent
 	runs    bool      // it is known to run: then no answer is a fault
 	found   []backend.Verdict
 	planes  []backend.Safe // how commands began, way by way
@@ -163,19 +164,25 @@ func (x *examination) way(name backend.Literal, a *answer, err error) backend.Sa
 	return backend.Textf("%s: runs", backend.Text(name))
 }
 
-// inSession runs a command in the session of the look. A working directory is never sent with it.
+// inSession runs a command in the session of the look.
 func (x *examination) inSession(ctx context.Context, argv ...string) (answer, error) {
-	x.opened = true
-	return x.c.exec(ctx, x.id, bridge.Order{Argv: argv, Session: x.session, Within: commandWithin}, x.c.factory.next)
+	return x.in(ctx, x.session, argv...)
 }
 
-// leave removes the session. It is of no matter whether there was one.
-func (x *examination) leave(ctx context.Context) {
-	if !x.opened {
-		return
+// in runs a command in a session, which is removed at the end. A working directory is never sent with it.
+func (x *examination) in(ctx context.Context, session string, argv ...string) (answer, error) {
+	if !slices.Contains(x.opened, session) {
+		x.opened = append(x.opened, session)
 	}
-	if call, err := bridge.DeleteSession(x.id, x.session); err == nil {
-		_, _ = x.c.send(ctx, call, x.c.factory.next)
+	return x.c.exec(ctx, x.id, bridge.Order{Argv: argv, Session: session, Within: commandWithin}, x.c.factory.next)
+}
+
+// leave removes the sessions. It is of no matter whether there were any.
+func (x *examination) leave(ctx context.Context) {
+	for _, session := range x.opened {
+		if call, err := bridge.DeleteSession(x.id, session); err == nil {
+			_, _ = x.c.send(ctx, call, x.c.factory.next)
+		}
 	}
 }
 
@@ -196,7 +203,7 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	case unknown(&plain), unknown(&pwd), strings.Contains(pwd.ran.Stderr+pwd.ran.Stdout, bridge.UnknownError):
 		v.Kind, v.What = backend.FailServerDir, backend.Text("the working directory of its control server was removed: every plain command fails, and making /workspace again does not help")
 	case silent(&pwd, err):
-		again, errAgain := x.c.exec(ctx, x.id, bridge.Order{Argv: []string{"pwd"}, Session: x.session + "-2", Within: commandWithin}, x.c.factory.next)
+		again, errAgain := x.in(ctx, x.session+"-2", "pwd")
 		x.planes = append(x.planes, x.way("another new session", &again, errAgain))
 		v.Took += pwd.took + again.took
 		switch {
