@@ -91,3 +91,6 @@ func bareName(name backend.Safe) string {
 		return unicode.ToLower(r)
 	}, name.String())
 }
+
+// WaitsToSleep is the cause of an alert about a sandbox that its platform still has time to put to sleep.
+const WaitsToSleep = backend.Literal("it waits to fall asleep")

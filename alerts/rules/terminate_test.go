@@ -146,6 +146,29 @@ func terminateOfCloudflare(t *testing.T, provider string) {
 	}).quiet(terminateRule)
 }
 
+// TestASandboxHasTimeToFallAsleep: from when its session was known to be over, and its grace. No list tells at the second that it sleeps.
+func TestASandboxHasTimeToFallAsleep(t *testing.T) {
+	s := beginBoxes(t, terminateRule)
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+	s.reads("a/box", reading{state: "open", attempt: time.Second, success: time.Second, provider: "cloudflare-sandbox", edit: func(w *backend.Workspace) {
+		w.ProviderID, w.SleepAfter = backend.MustID("c1"), backend.Known(time.Minute)
+	}})
+	s.box("c1", "a", func(b *backend.Sandbox) {
+		b.Provider, b.Workspace, b.JoinedBy = backend.Text("cloudflare"), backend.MustID("box"), backend.Text("the sandbox id of its workspace")
+	})
+	s.look().quiet(terminateRule)
+	s.rests("a")
+	s.after(8 * time.Second) // then it is known to be over
+	for range 18 {           // until 3m8s
+		if a := s.after(10*time.Second).want(terminateRule, alerts.StateFiring); s.wall.Before(noon.Add(3*time.Minute+8*time.Second)) && (a.Severity != alerts.SeverityInfo || a.Cause.String() != "it waits to fall asleep") {
+			t.Fatalf("%s: %s %s", s.wall.Sub(noon), a.Severity, a.Cause)
+		}
+	}
+	if a := s.after(10*time.Second).want(terminateRule, alerts.StateFiring); a.Severity != alerts.SeverityWarning || a.Cause.String() != "it did not fall asleep when it was due" {
+		t.Errorf("%s: %s %s", s.wall.Sub(noon), a.Severity, a.Cause)
+	}
+}
+
 // TestTerminateOfOneThatIsKeptAlive: its expiry does nothing on Cloudflare. Once its session is over for good only a destroy ends it; that
 // of a session that rests may go on, and so may one that is shared.
 func TestTerminateOfOneThatIsKeptAlive(t *testing.T) {

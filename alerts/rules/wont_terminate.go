@@ -315,7 +315,10 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	if used.IsZero() {
 		used = n.Over
 	}
-	asleep := used.Add(sleep)
+	asleep, late := used.Add(sleep), used.Add(sleep)
+	if !n.Ran.IsZero() { // its session may have run until it was known to be over
+		late = latestOf(used, n.Over).Add(sleep + r.grace)
+	}
 	grace := r.grace
 	if n.Ran.IsZero() {
 		grace = r.cold
@@ -339,10 +342,12 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Cause = backend.Text("closing it ran into its deadline and was abandoned")
 	case awake && (completed || end.session == nil && !n.Ran.IsZero()):
 		v.Cause = backend.Text("it is kept alive, so that it never falls asleep: only a destroy ends it")
-	case sleeps && asleep.After(env.Now):
-		v.Cause, v.Severity = backend.Text("it waits to fall asleep"), alerts.SeverityInfo
+	case sleeps && (asleep.After(env.Now) || late.After(env.Now)):
+		v.Cause, v.Severity = backend.Text(alerts.WaitsToSleep), alerts.SeverityInfo
 		v.Detail, due = backend.Textf("asleep at %s, in %s", env.Clock(asleep), timeLeft(asleep.Sub(env.Now))), time.Time{}
-		v.Recheck = earlierOf(again, asleep)
+		if v.Recheck = earlierOf(again, asleep); !asleep.After(env.Now) {
+			v.Detail, v.Recheck = backend.Textf("asleep by %s at the latest, in %s", env.Clock(late), timeLeft(late.Sub(env.Now))), earlierOf(again, late)
+		}
 	case sleeps:
 		v.Cause, due = backend.Text("it did not fall asleep when it was due"), asleep.Add(r.grace)
 	case end.session == nil && n.Ran.IsZero():

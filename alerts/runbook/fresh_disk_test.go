@@ -128,6 +128,14 @@ func TestOneTimeToSleep(t *testing.T) {
 	if said := factOf(t, d, "awaiting-sleep"); said != "its session ran until 2m ago, asleep in 13m" {
 		t.Errorf("%s", said)
 	}
+	a.Subjects[0].Bounds = alerts.Bounds{Earliest: before(16 * time.Minute), Latest: before(15 * time.Minute)}
+	d = w.diagnose("4", sbKey("b"))
+	want(t, d, map[string]Mark{"awaiting-sleep": Confirmed})
+	if said := factOf(t, d, "awaiting-sleep"); said != "its session ran until 16m ago, sleepAfter is 15m: it may sleep a little late" {
+		t.Errorf("%s", said)
+	}
+	a.Cause = backend.Text("it did not fall asleep when it was due")
+	want(t, w.diagnose("4", sbKey("b")), map[string]Mark{"awaiting-sleep": RuledOut})
 }
 
 // TestPollsThatFailedAreCountedOnce by the alert about a source and its page, with those of the runs before.

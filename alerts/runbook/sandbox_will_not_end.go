@@ -195,7 +195,20 @@ func (s *subjectView) awaitsSleep() Check {
 	case idle < after:
 		return q.yes(s.from(&of.Meta), "%s, asleep in %s", unused, backend.Age(after-idle))
 	}
+	if s.mayStillSleep() {
+		return q.yes(s.from(&of.Meta), "%s, sleepAfter is %s: it may sleep a little late", unused, known(of.SleepAfter, spanText))
+	}
 	return q.no(s.from(&of.Meta), "%s, longer than sleepAfter (%s)", unused, known(of.SleepAfter, spanText))
+}
+
+// mayStillSleep reports whether the alert about a sandbox of the subject gives it time: when its session ended is known within bounds, and
+// lists lag.
+func (s *subjectView) mayStillSleep() bool {
+	return s.Board != nil && slices.ContainsFunc(s.Board.Alerts, func(a *alerts.Alert) bool {
+		return a.Rule == "wont-terminate" && a.Cause == backend.Text(alerts.WaitsToSleep) && slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
+			return x.State != alerts.StateEnded && slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Key == x.Key })
+		})
+	})
 }
 
 // ranUntil is until when the alert about a sandbox of the subject counts it as in use, zero where there is none.
