@@ -35,7 +35,7 @@ func (p *poll) assemble() {
 		}
 		if at := out.Address.String(); at != "" {
 			if _, err := sandbox.Address(at, s.opt.URL, s.opt.Hosts); err != nil {
-				p.problem(out.Key, backend.ErrInvalid, "", err.Error())
+				p.problem(out.Key, backend.ErrInvalid, "sandbox "+out.Name.String(), err.Error())
 			}
 		}
 		whole = whole && !b.lost

@@ -459,7 +459,7 @@ func TestAnAddressElsewhere(t *testing.T) {
 	w := newWorld(t, nil)
 	w.set("/sandboxes", page("", one("a", "DEPLOYED", day, `,"state":"RUNNING"`), strings.Replace(one("b", "DEPLOYED", day, `,"state":"RUNNING"`), "us-pdx-1.bl.run", "evil.example", 1)))
 	r := w.poll()
-	if got := problems(r); strings.Count(got, "the key is not sent there") != 1 || !strings.Contains(got, "the sandbox is said to be at https://sbx-b-acme.evil.example, which is not https below one of hosts") || r.Problems[0].Subject.ID.Raw() != "b" {
+	if got := problems(r); strings.Count(got, "the key is not sent there") != 1 || !strings.Contains(got, "the sandbox is said to be at https://sbx-b-acme.evil.example, which is not https below one of hosts") || r.Problems[0].Subject.ID.Raw() != "b" || r.Problems[0].Where.String() != "sandbox b" {
 		t.Error(got)
 	}
 	if got := sandboxOf(t, r, "b").Address.String(); got != "https://sbx-b-acme.evil.example" {

@@ -11,3 +11,18 @@ func (s *State) InvalidRefs(source string) []backend.Problem {
 	}
 	return h.Problems
 }
+
+// InvalidBoxes are the problems of a source about what its platform says of a sandbox and cannot be used, as an address to which no key
+// may go.
+func (s *State) InvalidBoxes(source string) (out []backend.Problem) {
+	h := s.Source(source)
+	if h == nil || h.Status != StatusOK && h.Status != StatusDegraded {
+		return nil
+	}
+	for _, p := range h.Problems {
+		if p.Kind == backend.ErrInvalid && p.Subject.Kind == backend.KindSandbox {
+			out = append(out, p)
+		}
+	}
+	return out
+}

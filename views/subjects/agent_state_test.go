@@ -60,7 +60,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	}
 	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-1")}, ReadAt: noon}, Name: safe("agents-1"), Provider: safe("blaxel"), IsSandbox: true,
 		CreatedAt: backend.Known(noon.Add(-2 * time.Hour)), Class: backend.SandboxRunning, Reported: safe("DEPLOYED RUNNING"), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
-		CloudFacts: backend.CloudFacts{Region: safe("eu-lon-1"), PreviewsAt: noon, Previews: []backend.Preview{preview("port-3000", "https://a.preview.bl.run/app", 3000),
+		CloudFacts: backend.CloudFacts{Region: safe("eu-lon-1"), Address: safe("http://evil.example/x"), PreviewsAt: noon, Previews: []backend.Preview{preview("port-3000", "https://a.preview.bl.run/app", 3000),
 			preview("mine", "http://b.preview.bl.run:8081", 4000), preview("session-1", "https://c.preview.bl.run", 443)}}}
 	box.Previews[1].Public, box.Previews[1].Expires = backend.Known(true), backend.Known(noon.Add(-time.Minute))
 	box.Previews[0].Tokens = []backend.PreviewToken{{Name: safe("old"), Expires: backend.Known(noon.Add(-time.Hour)), Expired: backend.Known(true)}, {Name: safe("new"), Expires: backend.Known(noon.Add(time.Hour))}}
@@ -69,7 +69,8 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		Inside: &backend.Inside{At: noon, Root: safe("/workspace"), Answered: true, Mounts: []backend.Safe{safe("/srv")}, Owners: []backend.Safe{safe("node"), safe("root")}}}})
 	st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}}, {Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}},
 		{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: noon, Refs: []*backend.Ref{ref, &other}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}},
-		{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Sandboxes: []*backend.Sandbox{box}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}},
+		{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Sandboxes: []*backend.Sandbox{box}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}},
+			Problems: []backend.Problem{{Kind: backend.ErrInvalid, Where: safe("sandbox agents-1"), What: safe("it is not https below one of hosts: the key is not sent there"), Subject: box.Key}}}},
 		{Source: "log", Config: &backend.SourceConfig{Kind: "logs", Interval: time.Minute}}, {Source: "log", Reading: &backend.Reading{Source: "log", Kind: "logs", At: noon, Counts: []backend.Count{
 			{Series: backend.Series{Source: "log", Name: backend.MetricSDKExec, Session: backend.MustID("s1")}, At: noon.Add(-time.Minute), N: 2, Sample: safe("ExecTimeoutError: sh: permission denied")},
 			{Series: backend.Series{Source: "log", Name: backend.MetricPersistFailed, Session: backend.MustID("s1")}, At: noon.Add(-time.Minute), N: 1, Sample: safe("tar: no room (phase: tar)")},
@@ -77,7 +78,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	doc, _ := Doc(box.Key, f)
 	page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
-	for _, want := range []string{"commands 2 lines, the newest at 11:59:00Z: ExecTimeoutError: sh: permission denied it waited 900 s, by its saved state, and saw it as final", "saves 1 line, the newest at 11:59:00Z: tar: no room (phase: tar) its SDK does not try again after tar failed",
+	for _, want := range []string{"address http://evil.example/x it is not https below one of hosts: the key is not sent there", "commands 2 lines, the newest at 11:59:00Z: ExecTimeoutError: sh: permission denied it waited 900 s, by its saved state, and saw it as final", "saves 1 line, the newest at 11:59:00Z: tar: no room (phase: tar) its SDK does not try again after tar failed",
 		"owners what is in /workspace belongs to node and root: another user may not change it", "not mounted /data the saved state declares it",
 		"terminals need address: missing the saved state does not name it", "WebSocket library: cannot tell", "Commands do not need them",
 		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",

@@ -45,7 +45,11 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	if !b.LastUsedAt.IsZero() {
 		w.at("last used", backend.Known(b.LastUsedAt), "")
 	}
-	w.text("address", b.Address)
+	if why := w.invalid(b); !why.IsEmpty() {
+		w.Field("address", normal(b.Address.String()), warn("  "+why.String()))
+	} else {
+		w.text("address", b.Address)
+	}
 	if len(b.EnvNames) > 0 {
 		w.Field("environment", normal(backend.Join(b.EnvNames, " ").String()), dim("  names only"))
 	}
@@ -276,4 +280,14 @@ func (w *writer) joins(s *backend.Session) {
 	for _, b := range all[:min(len(all), 5)] {
 		w.joinedBy(w.joinOf(b))
 	}
+}
+
+// invalid is what its source says of the address of a sandbox that cannot be used; empty: nothing.
+func (w *writer) invalid(b *backend.Sandbox) (why backend.Safe) {
+	for _, p := range w.f.State.InvalidBoxes(b.Key.Source) {
+		if p.Subject == b.Key && !b.Address.IsEmpty() && strings.Contains(p.What.String(), "hosts") {
+			return p.What
+		}
+	}
+	return why
 }

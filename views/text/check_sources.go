@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,14 +93,16 @@ func byReason(blind []alerts.Blindness, source string) (groups []blindRules) {
 // mostInvalid is how many invalid references are named.
 const mostInvalid = 5
 
-// writeLeftOut says which lines of a log belong to nothing that is known, and names the first stored references that a source of files left out, each by itself, and counts them.
+// writeLeftOut says which lines of a log belong to nothing that is known, and names the first stored references, and sandboxes of which
+// something cannot be used, that a source left out, each by itself, and counts them.
 func (c *Check) writeLeftOut(b *strings.Builder, source string) {
 	if h := c.snapshot.State.Source(source); h != nil {
 		if said := c.snapshot.State.Unattributed(h); !said.IsEmpty() {
 			fmt.Fprintf(b, "            %s\n", said)
 		}
 	}
-	all := c.snapshot.State.InvalidRefs(source)
+	st := c.snapshot.State
+	all := slices.Concat(st.InvalidRefs(source), st.InvalidBoxes(source))
 	for _, p := range all[:min(len(all), mostInvalid)] {
 		fmt.Fprintf(b, "            invalid: %s: %s\n", p.Where, p.What)
 	}

@@ -302,6 +302,22 @@ func TestCheckNamesInvalidStates(t *testing.T) {
 	}
 }
 
+// TestCheckNamesASandboxThatIsElsewhere: a source that answers names the sandbox to whose address no key may go.
+func TestCheckNamesASandboxThatIsElsewhere(t *testing.T) {
+	st := state(fleet.StatusOK)
+	h := st.Sources[0]
+	h.Kind = "blaxel"
+	h.Problems = []backend.Problem{{Kind: backend.ErrInvalid, Where: backend.Text("sandbox b"), What: backend.Text("the sandbox is said to be at http://evil.example"), Subject: backend.Key{Kind: backend.KindSandbox, Source: h.Key.Source, ID: backend.MustID("b")}},
+		{Kind: backend.ErrInvalid, Where: backend.Text("/snapshots"), What: backend.Text("the list of snapshots")}}
+	var out bytes.Buffer
+	if err := text.WriteCheck(&out, text.MakeCheck("test", st, &alerts.Board{}, noon), text.TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "            invalid: sandbox b: the sandbox is said to be at http://evil.example\n"; strings.Count(out.String(), "invalid: ") != 1 || !strings.Contains(out.String(), want) {
+		t.Errorf("%q is missing in\n%s", want, out.String())
+	}
+}
+
 // TestCheckSaysWhyNothingIsSeen: what a source says of an empty list stands beside it; machines of a cloud are no containers.
 func TestCheckSaysWhyNothingIsSeen(t *testing.T) {
 	write := func(inputs ...backend.Input) string {
