@@ -17,9 +17,10 @@ const (
 	AnswerFull   SDKAnswer = "disk full"
 	AnswerDenied SDKAnswer = "permission denied"
 	AnswerKey    SDKAnswer = "key not accepted"
+	AnswerNoDir  SDKAnswer = "directory missing"
 )
 
-var sdkAnswers = [...]SDKAnswer{AnswerGone, AnswerWaking, AnswerGoesOn, AnswerFull, AnswerDenied, AnswerKey}
+var sdkAnswers = [...]SDKAnswer{AnswerGone, AnswerWaking, AnswerGoesOn, AnswerFull, AnswerDenied, AnswerKey, AnswerNoDir}
 
 // AnswerIn reads the answer from a text and its HTTP status, 0 where none is told; empty: they tell no more. A full disk is told by a
 // 422 only: other answers quote what was on a disk somewhere else.
@@ -35,6 +36,8 @@ func AnswerIn(text string, status int) SDKAnswer {
 		return AnswerGoesOn
 	case inside && strings.Contains(lower, "no space left"):
 		return AnswerFull
+	case (inside || status == 0) && strings.Contains(text, "folder '") && strings.Contains(text, "' does not exist"):
+		return AnswerNoDir
 	case strings.Contains(lower, "permission denied"):
 		return AnswerDenied
 	case status == http.StatusUnauthorized:
@@ -74,6 +77,8 @@ func (a SDKAnswer) Means() Safe {
 		return Text("the disk of the sandbox is full")
 	case AnswerDenied:
 		return Text("files that the SDK writes belong to root: another user may not change them")
+	case AnswerNoDir:
+		return Text("the command could not begin: the directory that it should begin in is not there")
 	case AnswerKey:
 		return Text("the platform does not accept the agent's key: nothing is known of the sandbox")
 	}

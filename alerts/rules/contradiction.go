@@ -10,6 +10,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/internal/stable"
 )
 
@@ -62,9 +63,10 @@ type contradictionNote struct {
 	Agent *agentOnset `json:"agent,omitempty"`
 	Mend  *mend       `json:"mend,omitempty"`
 	// Mismatch is when a probe first found versions that do not understand each other, with no command that ran since.
-	Mismatch time.Time `json:"mismatch,omitzero"`
-	Calm     time.Time `json:"calm,omitzero"` // of the probe that found them while no rollout went on
-	Full     *saidFull `json:"full,omitempty"`
+	Mismatch time.Time            `json:"mismatch,omitzero"`
+	Calm     time.Time            `json:"calm,omitzero"` // of the probe that found them while no rollout went on
+	Full     *saidFull            `json:"full,omitempty"`
+	Fails    *fleet.AgentFailures `json:"fails,omitempty"`
 }
 
 // failedPlane is the failure of one plane. Its times are ours, as they were read.
@@ -173,13 +175,15 @@ func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if is {
 		return waits
 	}
-	if v, is := r.diskSaid(env, b, &n); is {
-		return v
+	for _, said := range []func(*alerts.Env, *backend.Sandbox, *contradictionNote) (alerts.Verdict, bool){r.diskSaid, r.failsSaid} {
+		if v, is := said(env, b, &n); is {
+			return v
+		}
 	}
 	v := r.ended(env, b, &n)
 	if v.Outcome == alerts.False {
 		v.Recheck = latestOf(v.Recheck, latestOf(next, waits.Recheck))
-		if !n.Odd.IsZero() || !next.IsZero() || !waits.Recheck.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() || !n.Calm.IsZero() || !n.Left.IsZero() {
+		if !n.Odd.IsZero() || !next.IsZero() || !waits.Recheck.IsZero() || n.Mend != nil || !n.Mismatch.IsZero() || !n.Calm.IsZero() || !n.Left.IsZero() || n.Fails != nil {
 			v.Note = alerts.NoteOf(&n)
 		}
 	}
@@ -407,12 +411,6 @@ func steadyOf(env *alerts.Env, b *backend.Sandbox, t time.Time) time.Time {
 		return t
 	}
 	return env.Time(&b.Meta, backend.Known(t))
-}
-
-// lacksFiles reports whether nothing in the working directory can be used: a success there is older.
-func (f *failedPlane) lacksFiles() bool {
-	return slices.Contains([]backend.FailureKind{backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailMountUnlinked, backend.FailMountGone,
-		backend.FailFilesystemMissing, backend.FailGone}, f.Kind)
 }
 
 // lastSuccess is when the registry last reported a success of the workspace in a sandbox; zero where none is known.

@@ -392,9 +392,12 @@ func plainRan(b *backend.Sandbox, since time.Time) bool {
 	return is && v.Outcome == backend.OutcomeOK && !v.At.Before(since)
 }
 
-// faultFrom is when the fault of an alert about a sandbox of a Worker was there: since its agent's first line, or since the probe that
+// faultFrom is when the fault of an alert about a sandbox was there: since its agent's first line, or behind a Worker since the probe that
 // found commands to fail. What worked before it tells nothing of now. Zero: nothing fails so.
 func faultFrom(env *alerts.Env, a *alerts.Alert, b *backend.Sandbox) (at time.Time) {
+	if alerts.AgentFails(a.Cause.String()) {
+		return env.Display(a.Bounds.Latest)
+	}
 	if !onWorkers(b) {
 		return at
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -61,4 +62,10 @@ func observedText(env *alerts.Env, a *alerts.Alert, b *backend.Sandbox, v *backe
 		return backend.Textf("%s: %s; a probe's command still ran at %s, later than the first of its agent that could not begin", how, said, at)
 	}
 	return backend.Textf("%s: %s; it last worked at %s", how, said, at)
+}
+
+// lacksFiles reports whether nothing in the working directory can be used: a success there is older.
+func (f *failedPlane) lacksFiles() bool {
+	return slices.Contains([]backend.FailureKind{backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailMountUnlinked, backend.FailMountGone,
+		backend.FailFilesystemMissing, backend.FailGone}, f.Kind)
 }

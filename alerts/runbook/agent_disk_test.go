@@ -75,3 +75,24 @@ func TestADiskThatOnlyALogCallsFull(t *testing.T) {
 		t.Errorf("%s\n%s", d.Conclusion, steps(&d))
 	}
 }
+
+// TestCommandsThatOnlyALogCallsFailed: the page says whose word it is and what would show it. A probe before them rules nothing out.
+func TestCommandsThatOnlyALogCallsFailed(t *testing.T) {
+	t.Parallel()
+	const cause = "reported DEPLOYED RUNNING, but commands of its agent fail: its root is missing, its agent's log says"
+	const said = "by its agent, 6 times, newest 11:59:30Z: ExecTransportError, folder /workspace, directory missing"
+	b := box("b", "s1", func(b *backend.Sandbox) {
+		b.Provider, b.Region, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
+		*b = *b.WithObserved([]backend.Verdict{
+			{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: before(23 * time.Minute), What: backend.Text("true ran in /workspace")},
+			{Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: before(23 * time.Minute), What: backend.Text("/workspace was listed")}})
+	})
+	a := &alerts.Alert{ID: "x", Rule: "contradiction", Source: "docker", Runbook: "contradiction", State: alerts.StatePending, Cause: backend.Text(cause), Why: backend.Text("its agent's word: fires when a probe shows it"),
+		Confirmed: now, Bounds: alerts.Bounds{Latest: before(time.Minute)}, Subjects: []alerts.Subject{{Key: b.Key, State: alerts.StatePending, Detail: backend.Textf("%s: %s", backend.Literal(cause), backend.Literal(said))}}, SubjectCount: 1}
+	w := world{sessions: []*backend.Session{session("s1", true)}, sandboxes: []*backend.Sandbox{b}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}
+	d := w.page(a)
+	want(t, d, map[string]Mark{"commands": CannotTell, "missing": CannotTell, "planes": CannotTell})
+	if d.Conclusion.String() != "Its agent's log says that commands in it fail. Nothing else shows it yet. It is told "+said+"." || !strings.HasPrefix(d.Do[0].String(), "Probe it: sandglass probe b") || !strings.Contains(steps(&d), "sandglass rescue b") {
+		t.Errorf("%s\n%s", d.Conclusion, steps(&d))
+	}
+}

@@ -64,6 +64,9 @@ func (s *subjectView) failedOn(q question, planes []backend.Plane, is func(*back
 			}
 		}
 	}
+	if fine != nil && fineAt.At.Before(s.failsSaid()) {
+		return q.unsure("%s worked in %s, before commands of its agent failed, as its log says: that tells nothing of now", fineAt.Plane, fine.Name)
+	}
 	if fine != nil {
 		return s.aged(q, fine, q.no(origin{fine.Key.Source, fineAt.At}, "%s works in %s", fineAt.Plane, fine.Name))
 	}
@@ -156,6 +159,9 @@ func (s *subjectView) commandsRun() Check {
 	}
 	if len(s.sandboxes) == 1 && c.Mark == CannotTell && !s.sandboxes[0].Name.IsEmpty() {
 		c.WouldTell = backend.Textf("a probe: sandglass probe %s", s.sandboxes[0].Name)
+	}
+	if s.saysFails() != nil && c.Mark == CannotTell {
+		c.Fact = backend.Text("its agent's log says so, which is its word; nothing else shows it")
 	}
 	return s.unprobed(c)
 }

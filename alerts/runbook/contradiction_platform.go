@@ -432,6 +432,8 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		s.doOpen(d, name)
 	case s.diskSaid():
 		s.endDiskSaid(d, name)
+	case s.saysFails() != nil:
+		s.endFailsSaid(d, name)
 	case d.is("resume"):
 		d.conclude("Its newest resume may be unfinished. %s.", d.fact("resume"))
 		d.dont("Don't take its status for health.")

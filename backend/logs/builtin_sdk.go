@@ -95,8 +95,9 @@ var (
 	sdkType    = regexp.MustCompile(`\bactual_type["']?\s*[:=]\s*["']?(\w{1,60})`)
 	sdkStatus  = regexp.MustCompile(`\b(?:http_status|status(?:_code)?)["']?\s*[:=]\s*["']?(\d{3})\b|\bHTTP (\d{3})\b`)
 	sdkCode    = regexp.MustCompile(`\bprovider_error_code["']?\s*[:=]\s*["']?([A-Z_]{3,60})`)
-	sdkAnswer  = regexp.MustCompile(`process timed out(?: after \d{1,9} seconds)?|(?i:no space left on device|permission denied)|\bWORKLOAD_(?:UNAVAILABLE|NOT_FOUND)\b`)
+	sdkAnswer  = regexp.MustCompile(`process timed out(?: after \d{1,9} seconds)?|(?i:no space left on device|permission denied)|\bWORKLOAD_(?:UNAVAILABLE|NOT_FOUND)\b|folder '[^'\n]{1,300}' does not exist`)
 	sdkReason  = regexp.MustCompile(`\breason["']?\s*[:=]\s*["']?([a-z_]{3,60})`)
+	sdkFolder  = regexp.MustCompile(`\bfolder '(/[^\s']{1,300})' does not exist`)
 	sdkPath    = regexp.MustCompile(`(?:\bfile not found: |\bfor path: |\bpath["']?\s*[:=]\s*["']?)(/[^\s"'},:]{1,300})`)
 )
 
@@ -116,7 +117,7 @@ func sdkSample(p *pattern, r record, line []byte) []byte {
 	for _, part := range []struct {
 		as string
 		is *regexp.Regexp
-	}{{"path ", sdkPath}, {"timeout ", sdkTimeout}, {"type ", sdkType}, {"reason ", sdkReason}, {"HTTP ", sdkStatus}, {"", sdkCode}} {
+	}{{"path ", sdkPath}, {"timeout ", sdkTimeout}, {"type ", sdkType}, {"reason ", sdkReason}, {"folder ", sdkFolder}, {"HTTP ", sdkStatus}, {"", sdkCode}} {
 		if m := part.is.FindSubmatch(text); m != nil {
 			said := string(bytes.Join(m[1:], nil))
 			out += ", " + part.as + said

@@ -42,6 +42,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"the scratch directory of a live workspace was removed", "directory removed"},
 	{"the working directory of the sandbox is gone", "no working directory"},
 	{"many sandboxes at once are ", "many fail at once"},
+	{"commands of its agent fail", "agent: commands fail"},
 	{"but no command begins in it", "no command begins"},
 	{"but no file call begins in it", "no file call begins"},
 	{"but the working directory of its control server", "no server directory"},

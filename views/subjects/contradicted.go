@@ -42,6 +42,9 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	if one && b != nil && b.Class != backend.SandboxRunning && strings.Contains(a.Cause.String(), "/ of it was listed since") {
 		effect, says = "it answers: it may run on, and be billed", b.Reported
 	}
+	if one && alerts.AgentFails(a.Cause.String()) {
+		return "commands of its session fail, as far as its agent's log tells"
+	}
 	if (strings.HasPrefix(effect, "not known") || effect == brokenBy("", what)) && alerts.AgentSays(a.Cause.String()) {
 		if one {
 			return "no command begins in it, as far as its agent's log tells"

@@ -22,6 +22,9 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	case b.Observed.IsNotApplicable():
 		return None()
 	case !ok || !o.Tried():
+		if failsAlert(b, s) != nil {
+			return Cell{Text: backend.Text("log: commands fail"), Short: backend.Text("log: they fail"), Tone: theme.Warn, Mark: theme.MarkUnknown}
+		}
 		if said := agentSaid(b, s); !said.IsEmpty() {
 			return Cell{Text: said, Short: backend.Text("log: none runs"), Tone: theme.Warn, Mark: theme.MarkUnknown}
 		}
@@ -35,6 +38,13 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 	}
 	if b.Class == backend.SandboxAsleep && o.Outcome() == backend.OutcomeOK { // what it was while awake
 		return Cell{Text: backend.Textf("%s ago, awake: %s", backend.Age(now.Sub(o.At())), o.What()), Short: backend.Text("before it slept"), Brief: backend.Text("before"), Tone: theme.Dim}
+	}
+	if failsAlert(b, s) != nil && o.Outcome() == backend.OutcomeOK {
+		text := backend.Text("its agent's log says that commands fail; no probe ran one")
+		if v, tried := o.Present().Of(backend.PlaneExec); tried && v.Outcome == backend.OutcomeOK {
+			text = backend.Textf("its agent's log says that commands fail; a probe's ran %s ago, before that", backend.Age(now.Sub(v.At)))
+		}
+		return Cell{Text: text, Short: backend.Text("log: they fail"), Tone: theme.Warn, Mark: theme.MarkUnknown}
 	}
 	if said := agentSaid(b, s); !said.IsEmpty() && o.Outcome() == backend.OutcomeOK {
 		return Cell{Text: besideAgent(b, s, o), Short: backend.Text("log: none runs"), Tone: theme.Warn, Mark: theme.MarkUnknown}
@@ -70,6 +80,39 @@ func observedCell(b *backend.Sandbox, s *views.Snapshot) Cell {
 		c.Short = backend.Text("healthy")
 	}
 	return c
+}
+
+// failsSaid is what the log of its agent says of commands that failed in a sandbox, newer than any that is known to have run: as an alert
+// tells it, which counts what earlier runs read too, else as it was read now. Empty: it says nothing.
+func failsSaid(b *backend.Sandbox, s *views.Snapshot) backend.Safe {
+	if a := failsAlert(b, s); a != nil {
+		for _, x := range a.Subjects {
+			if said := alerts.FailsSaid(x.Detail.String()); said != "" && x.Key == b.Key {
+				return backend.Clean(said, 400)
+			}
+		}
+	}
+	x := s.State.AgentFailuresOn(b, time.Time{})
+	o, _ := b.Proved()
+	if v, tried := o.Of(backend.PlaneExec); x.N == 0 || tried && v.At.After(x.At) {
+		return backend.Safe{}
+	}
+	return x.Said(func(t time.Time) string { return Clock(t, s.Now) })
+}
+
+// failsAlert is the alert that rests on that; nil: none does.
+func failsAlert(b *backend.Sandbox, s *views.Snapshot) *alerts.Alert {
+	if a := s.Alert(b.Key); a != nil && alerts.AgentFails(a.Cause.String()) {
+		return a
+	}
+	return nil
+}
+
+// failsRow writes that as the agent's word about the plane of commands. label is empty below what a probe found there.
+func (w *writer) failsRow(label string, said backend.Safe) {
+	if !said.IsEmpty() {
+		w.cell(label, Cell{Text: backend.Text("fails"), Tone: theme.Warn, Mark: theme.MarkUnknown}, dim("  "+said.String()))
+	}
 }
 
 // agentSaid is what the log of its agent says of commands in a sandbox that nothing was tried in; empty: nothing.
@@ -160,11 +203,13 @@ func (w *writer) planes(b *backend.Sandbox) {
 		} else if !b.Observed.IsNotApplicable() {
 			w.Field("observed", dim("nothing was tried"))
 		}
+		w.failsRow(backend.PlaneExec.String(), failsSaid(b, w.f.Snapshot))
 		return
 	}
 	head := observedCell(b, w.f.Snapshot)
 	w.cell("observed", head)
 	from := faultFrom(b, w.f.Snapshot)
+	fails := failsSaid(b, w.f.Snapshot)
 	for _, v := range o.Verdicts {
 		if !v.Tried() {
 			continue
@@ -200,7 +245,12 @@ func (w *writer) planes(b *backend.Sandbox) {
 		for _, e := range v.Evidence {
 			w.Field("", dim("answer: "+e.String()))
 		}
+		if v.Plane == backend.PlaneExec {
+			w.failsRow("", fails)
+			fails = backend.Safe{}
+		}
 	}
+	w.failsRow(backend.PlaneExec.String(), fails)
 	if rest := o.NotTried(); len(rest) > 0 {
 		w.Field("not tried", dim(backend.PlaneNames(rest).String()))
 	}
@@ -225,10 +275,13 @@ func found(v *backend.Verdict, b *backend.Sandbox, now time.Time) string {
 	return s
 }
 
-// faultFrom is since when commands fail in a sandbox of a Worker, by its agent's first line or by the probe that found it: what was
+// faultFrom is since when commands fail in a sandbox, by its agent's first line or, behind a Worker, by the probe that found it: what was
 // observed before tells nothing of now. Zero: nothing fails so.
 func faultFrom(b *backend.Sandbox, s *views.Snapshot) (at time.Time) {
 	if !b.OfWorker() {
+		if a := failsAlert(b, s); a != nil {
+			return a.Bounds.Latest
+		}
 		return at
 	}
 	if a := s.Alert(b.Key); a != nil && alerts.AgentSays(a.Cause.String()) {
