@@ -14,8 +14,7 @@ func (s *State) InvalidRefs(source string) []backend.Problem {
 
 // InvalidBoxes are the problems of a source about what its platform says of a sandbox and cannot be used, as an address to which no key
 // may go.
-func (s *State) InvalidBoxes(source string) (out []backend.Problem) {
-	h := s.Source(source)
+func (h *SourceHealth) InvalidBoxes() (out []backend.Problem) {
 	if h == nil || h.Status != StatusOK && h.Status != StatusDegraded {
 		return nil
 	}

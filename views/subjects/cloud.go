@@ -284,7 +284,7 @@ func (w *writer) joins(s *backend.Session) {
 
 // invalid is what its source says of the address of a sandbox that cannot be used; empty: nothing.
 func (w *writer) invalid(b *backend.Sandbox) (why backend.Safe) {
-	for _, p := range w.f.State.InvalidBoxes(b.Key.Source) {
+	for _, p := range w.f.State.Source(b.Key.Source).InvalidBoxes() {
 		if p.Subject == b.Key && !b.Address.IsEmpty() && strings.Contains(p.What.String(), "hosts") {
 			return p.What
 		}

@@ -24,6 +24,8 @@ type SourceJSON struct {
 	Undated backend.Safe `json:"undated,omitzero"`
 	// Denied are the parts that its credential does not permit to read, beside what Error says.
 	Denied []backend.Safe `json:"denied,omitempty"`
+	// Invalid are the sandboxes of which it says what cannot be used.
+	Invalid []backend.Problem `json:"invalid,omitempty"`
 
 	Absent bool `json:"-"` // not there, and that is not a failure
 }
@@ -110,7 +112,7 @@ func denied(h *fleet.SourceHealth, said string) (out []backend.Safe) {
 
 // NewSourceJSON is what `check` says of a source.
 func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) SourceJSON {
-	s := SourceJSON{ID: backend.Clean(h.Key.Source, 200), Kind: backend.Clean(h.Kind, 200), Blind: board.BlindOn(h.Key.Source), Undated: h.Undated}
+	s := SourceJSON{ID: backend.Clean(h.Key.Source, 200), Kind: backend.Clean(h.Kind, 200), Blind: board.BlindOn(h.Key.Source), Undated: h.Undated, Invalid: h.InvalidBoxes()}
 	if s.Blind == nil {
 		s.Blind = []string{}
 	}

@@ -102,7 +102,7 @@ func (c *Check) writeLeftOut(b *strings.Builder, source string) {
 		}
 	}
 	st := c.snapshot.State
-	all := slices.Concat(st.InvalidRefs(source), st.InvalidBoxes(source))
+	all := slices.Concat(st.InvalidRefs(source), st.Source(source).InvalidBoxes())
 	for _, p := range all[:min(len(all), mostInvalid)] {
 		fmt.Fprintf(b, "            invalid: %s: %s\n", p.Where, p.What)
 	}

@@ -313,6 +313,10 @@ func TestCheckNamesASandboxThatIsElsewhere(t *testing.T) {
 	if err := text.WriteCheck(&out, text.MakeCheck("test", st, &alerts.Board{}, noon), text.TableOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	var doc bytes.Buffer
+	if err := json.NewEncoder(&doc).Encode(text.MakeCheck("test", st, &alerts.Board{}, noon)); err != nil || !strings.Contains(doc.String(), `"invalid":[{"kind":"invalid","where":"sandbox b","what":"the sandbox is said to be at`) {
+		t.Errorf("%v %s", err, doc.String())
+	}
 	if want := "            invalid: sandbox b: the sandbox is said to be at http://evil.example\n"; strings.Count(out.String(), "invalid: ") != 1 || !strings.Contains(out.String(), want) {
 		t.Errorf("%q is missing in\n%s", want, out.String())
 	}
