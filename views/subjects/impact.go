@@ -93,6 +93,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		s = contradicted(a, c)
 	case a.Rule == "wont-terminate" && allAsleep(a, c):
 		s = "no user notices it; what sleeps is kept, and each request wakes it and costs money"
+	case a.Rule == "pty-pressure" && !closesTerminals(a):
+		s = "none yet; at the limit each new terminal closes another silently"
 	case !known:
 		return "not known"
 	case a.Rule == "capacity":
@@ -147,6 +149,13 @@ func shortage(a *alerts.Alert, how string) string {
 		return "new sandboxes do not start"
 	}
 	return how
+}
+
+// closesTerminals reports whether an alert tells that the SDK closes terminals for others.
+func closesTerminals(a *alerts.Alert) bool {
+	return slices.ContainsFunc(a.Evidence, func(e alerts.Evidence) bool {
+		return strings.Contains(e.Text.String(), "each further one closes") || strings.Contains(e.Text.String(), "unknown PTY session")
+	})
 }
 
 // quietAfter is how long nothing was tried before an outage may be over.

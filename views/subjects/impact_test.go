@@ -204,6 +204,20 @@ func TestImpactOfASandboxThatAnswersAfterItsEnd(t *testing.T) {
 	}
 }
 
+// Below the limit no terminal is closed.
+func TestImpactOfManyTerminals(t *testing.T) {
+	for detail, want := range map[backend.Literal]string{
+		"60 terminals open, when it last opened one": "none yet; at the limit each new terminal closes another silently",
+		"64 terminals open, when it last opened one: each further one closes the one that was least used, and no line says so": "terminals of 1 session are closed silently",
+	} {
+		a := &alerts.Alert{Rule: "pty-pressure", Source: "a", State: alerts.StateFiring, SubjectCount: 1, Evidence: []alerts.Evidence{{Text: backend.Text(detail)}},
+			Subjects: []alerts.Subject{{Key: backend.Key{Kind: backend.KindSession, Source: "a", ID: backend.MustID("s1")}}}}
+		if got := impact(a, views.NewSnapshot(noon, &fleet.State{}, nil)); got != want {
+			t.Errorf("%s: %s", detail, got)
+		}
+	}
+}
+
 // What only an agent's log says is told as its word.
 func TestImpactOfAnAgentsLine(t *testing.T) {
 	key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
