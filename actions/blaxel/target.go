@@ -116,7 +116,7 @@ func (l targetReader) enters(c *actions.Candidate, b *backend.Sandbox, ref *back
 	}
 	switch b.Class {
 	case backend.SandboxAsleep:
-		c.Notes = append(c.Notes, backend.Text("it sleeps: this wakes it, which is billed, and its idle time begins anew"))
+		c.Notes = append(c.Notes, backend.Text("it sleeps: this wakes it, which is billed, and its idle time starts again"))
 	case backend.SandboxRunning:
 		c.Notes = append(c.Notes, backend.Text("it runs: this keeps it from sleeping for about 15s more"))
 	case backend.SandboxUnknown:
