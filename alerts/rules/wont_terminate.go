@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"hash/fnv"
 	"time"
 
 	"sandglass/alerts"
@@ -443,20 +442,6 @@ func closeTimedOut(env *alerts.Env, b *backend.Sandbox) time.Time {
 		}
 	}
 	return oldest
-}
-
-func earlierOf(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// recheckOf spreads looking again over time: sessions end without their sandbox changing.
-func recheckOf(env *alerts.Env, k backend.Key) time.Time {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(k.ID.Raw())) // never fails
-	return env.Now.Add(10*time.Second + time.Duration(h.Sum32()%10_000)*time.Millisecond)
 }
 
 func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
