@@ -137,13 +137,19 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *lossNote
 		return loss{outcome: alerts.False}
 	}
 	l := loss{outcome: alerts.True}
+	fresh, ours := freshDisk(env, w, n.Lost), false
+	if fresh != nil {
+		_, _, ours = fresh.EmptiedHere()
+	}
 	if design {
 		l.severity = alerts.SeverityInfo
 	}
 	switch {
 	case madeAfterItsRef(env, w) != nil:
 		l.cause = backend.Text("re-created in a sandbox that was made after its reference was written: the files of the one before are not in it")
-	case freshDisk(env, w, n.Lost) != nil:
+	case fresh != nil && ours:
+		l.severity, l.cause = alerts.SeverityInfo, backend.Text(endedHere)
+	case fresh != nil:
 		l.cause = backend.Text(startedAgain)
 	case provider == "in-memory": // it keeps nothing by design, whatever its session did
 		l.severity = alerts.SeverityInfo

@@ -214,6 +214,12 @@ func TestVanishedByADestroyOfOurs(t *testing.T) {
 		t.Errorf("detail %q", d)
 	}
 	wantEvidence(t, a, "sandbox helix-box0 was destroyed by eve through Sandglass at 2026-03-14T12:02:00Z; its files are gone")
+	s.reads("a0/repo", reading{state: "open", attempt: time.Second, success: time.Second, provider: "cloudflare-sandbox", edit: func(w *backend.Workspace) {
+		w.ProviderID, w.LostSuccess = backend.MustID("box0"), destroyed.Add(-time.Minute)
+	}})
+	if a := s.look().want("files-vanished", alerts.StateFiring); a.Severity != alerts.SeverityInfo || a.Cause.String() != string(endedHere) {
+		t.Errorf("its registry forgot it too: %v %v", a.Severity, a.Cause)
+	}
 	ran := s.wall.Add(time.Hour)
 	s.pass(2 * time.Hour)
 	box(s.wall, func(b *backend.Sandbox) { b.FreshAt, b.FreshAfter = s.wall, ran })

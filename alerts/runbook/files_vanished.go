@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,11 @@ func diagnoseFilesVanished(s *subjectView) Diagnosis {
 		s.slept(),
 		s.logEvidence(),
 	)...)}
-	d.dont("Don't destroy, reset or re-open before you copied the rest.")
+	if here := s.lostHere(); here.IsEmpty() {
+		d.dont("Don't destroy, reset or re-open before you copied the rest.")
+	} else {
+		d.dont("Don't look for the rest in it: %s.", here)
+	}
 	d.end(s.filesVanishedEndings())
 	if d.is("branch") && d.Ending == EndByDesign {
 		d.do("Tell the user: a branch starts with an empty workspace. The files are still in the session that it was branched from.")
@@ -322,6 +327,9 @@ func (s *subjectView) replaced() Check {
 		}
 	}
 	if b, w := s.freshBox(); b != nil {
+		if how, at, ours := b.EmptiedHere(); ours {
+			return q.yes(s.from(&b.Meta), "%s was %s through Sandglass at %s, and its next container began at %s, on an empty disk", b.Name, how, secondOf(at), secondOf(b.EmptySince()))
+		}
 		if w.LostSuccess.IsZero() {
 			return q.yes(s.from(&b.Meta), "the container of %s started again at %s, on an empty disk, after %s was used", b.Name, hourOf(b.EmptySince()), w.Key.Safe())
 		}
@@ -381,6 +389,25 @@ func (s *subjectView) freshBox() (*backend.Sandbox, *backend.Workspace) {
 		}
 	}
 	return nil, nil
+}
+
+// lostHere says that the files of the page's workspace are gone since Sandglass ended its container, whose next one began on an empty disk;
+// empty: it did not, or that is not why they are gone.
+func (s *subjectView) lostHere() backend.Safe {
+	if b, _ := s.freshBox(); b != nil {
+		if _, _, ours := b.EmptiedHere(); ours {
+			return b.LostHere()
+		}
+	}
+	return backend.Safe{}
+}
+
+// emptiedHere reports whether an alert about lost files is about containers alone that Sandglass ended.
+func (s *subjectView) emptiedHere(a *alerts.Alert) bool {
+	return strings.Contains(a.Cause.String(), "container started again") && len(s.sandboxes) > 0 && !slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		_, _, ours := b.EmptiedHere()
+		return !ours
+	})
 }
 
 // idleBefore is how long a workspace was not used before a start of its container, as far as its newest success tells.

@@ -24,6 +24,10 @@ func (s *subjectView) filesVanishedEndings() []ending {
 	if slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !b.LostHere().IsEmpty() }) {
 		cleaned = "Restore its files in the new container from a checkpoint of the same session, or begin a new session."
 	}
+	replaced := backend.Literal("Go back to one of the session's own checkpoints. Find out why the old one went (runbook 7, or memory).")
+	if !s.lostHere().IsEmpty() {
+		replaced = "Go back to one of the session's own checkpoints. It was ended on purpose: ask who did it."
+	}
 	return []ending{
 		{any: []string{"branch-shares"}, word: EndShared, conclude: "Not by design", quotes: true,
 			do: shares, dont: "Don't let both go on: each overwrites the other's files.",
@@ -37,7 +41,7 @@ func (s *subjectView) filesVanishedEndings() []ending {
 			do: branch},
 		{any: []string{"durability"}, word: EndByDesign, conclude: "By design", quotes: true, do: s.durableChoice()},
 		{any: []string{"replaced"}, word: EndReplaced, conclude: "Replaced", quotes: true,
-			do: "Go back to one of the session's own checkpoints. Find out why the old one went (runbook 7, or memory)."},
+			do: replaced},
 		{any: []string{"stopped"}, word: EndAsleep, conclude: "Asleep or stopped", quotes: true,
 			do: "Restore one of the session's own checkpoints. Its next start is empty; take a snapshot before idle times."},
 		{any: []string{"closed"}, word: EndClosed, conclude: "Closed", quotes: true,

@@ -154,3 +154,39 @@ func TestPollsThatFailedAreCountedOnce(t *testing.T) {
 		t.Errorf("%d polls since %s", n, from)
 	}
 }
+
+// TestNothingIsLeftAfterOurOwnDestroy: the page of files that went with a container which Sandglass ended says so and refuses no destroy for their sake; where
+// they went otherwise, or a command removed them since, it does.
+func TestNothingIsLeftAfterOurOwnDestroy(t *testing.T) {
+	t.Parallel()
+	const again = "its container started again, on an empty disk: its files are gone, but for those on a mount"
+	for name, c := range map[string]struct {
+		ours  bool
+		cause backend.Literal
+		left  bool
+	}{
+		"ours":                {true, "it was destroyed or stopped through Sandglass, and " + again, false},
+		"its platform's":      {false, again, true},
+		"removed in it since": {true, "the working directory of the sandbox is gone: no command begins in it", true},
+	} {
+		w := world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.StartedAt = at(3 * time.Hour) })},
+			workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"))},
+			sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
+				b.Provider, b.CreatedAt, b.StartedAt = backend.Text("cloudflare"), backend.NotApplicable[time.Time](), at(time.Minute)
+				if c.ours {
+					*b = *b.WithObserved([]backend.Verdict{backend.DestroyedVerdict(before(2*time.Minute), backend.Text("destroyed by eve"))})
+				} else {
+					b.FreshAt = before(time.Minute)
+				}
+			})}}
+		w.board = &alerts.Board{Alerts: []*alerts.Alert{alertOn("l", "files-vanished", "2", alerts.StateFiring, string(c.cause), w.workspaces[0])}}
+		d := w.diagnose("2", wsKey("s1", "box"))
+		if refused := !d.NoDestroy.IsEmpty() && !d.NoReset.IsEmpty(); refused != c.left {
+			t.Errorf("%s: refused %v: %q, %q", name, refused, d.NoDestroy, d.NoReset)
+		}
+		if c.left != anyHas(d.Dont, "before you copied the rest") || c.ours && !c.left && (!anyHas(d.Dont, "Don't look for the rest in it: destroyed by eve through Sandglass") ||
+			!strings.Contains(d.Conclusion.String(), "b was destroyed by eve through Sandglass at") || !anyHas(d.Do, "ended on purpose") || anyHas(d.Do, "Find out why")) {
+			t.Errorf("%s: %s\n%v\n%v", name, d.Conclusion, d.Do, d.Dont)
+		}
+	}
+}

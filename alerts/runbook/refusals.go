@@ -44,6 +44,9 @@ func (s *subjectView) refusedBy(r *refusal, a *alerts.Alert) bool {
 	if a.Rule != r.rule || a.State != alerts.StateFiring && !storm {
 		return false
 	}
+	if a.Rule == "files-vanished" && s.emptiedHere(a) {
+		return false // nothing of them is left
+	}
 	if !s.wide || len(s.ledOn) == 0 {
 		return s.isAbout(a) || r.wide && s.sharesProvider(a)
 	}
