@@ -295,8 +295,11 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 	if began.First.Before(lines[0].At) { // the first ones are not read any more
 		count = backend.Textf("at least %s", count)
 	}
-	text := backend.Textf("log: %s in session %s could not begin since %s", count,
-		newest.Session.Safe(), env.Clock(env.Ours(began.First)))
+	in := backend.Text("without a session")
+	if !newest.Session.IsZero() {
+		in = backend.Textf("in session %s", newest.Session.Safe())
+	}
+	text := backend.Textf("log: %s %s could not begin since %s", count, in, env.Clock(env.Ours(began.First)))
 	if !newest.Command.IsEmpty() && !newest.FileCall {
 		text = backend.Textf("%s, the newest: %s", text, backend.Clean(newest.Command.String(), 120))
 	}

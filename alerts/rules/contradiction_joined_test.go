@@ -78,3 +78,22 @@ func toldBy(all []*alerts.Alert) (out string) {
 	}
 	return out
 }
+
+// TestALineWithoutASessionIsOfItsSandbox and ends with a later command without one.
+func TestALineWithoutASessionIsOfItsSandbox(t *testing.T) {
+	t.Parallel()
+	s := beginWorkers(t)
+	r := backend.Report{Kind: backend.ReportNotStarted, Source: "agent-log", At: s.wall, Sandbox: backend.MustID("demo"), Command: backend.Text("npm test")}
+	s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = []backend.Report{r} })
+	s.workersBox(nil)
+	a := s.look().want(contradictionRule, alerts.StatePending)
+	if said := told(a); !strings.Contains(said, "log: 1 command without a session could not begin since 12:00:00Z, the newest: npm test") {
+		t.Errorf("%s", said)
+	}
+	s.pass(10 * time.Second)
+	ran := r
+	ran.Kind, ran.At = backend.ReportCommandRan, s.wall
+	s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = []backend.Report{r, ran} })
+	s.workersBox(nil)
+	s.look().quiet(contradictionRule)
+}

@@ -379,6 +379,8 @@ func (a *lineAnalyser) event(p *pattern, r record, at time.Time) {
 	}
 	if len(r.session) > 0 {
 		text = append(text, backend.Textf("session %s", a.cleaner.Clean(string(r.session), 80)))
+	} else if p.class == ClassNotStarted && len(r.sandbox) > 0 && !r.plain {
+		text = append(text, backend.Textf("sandbox %s", a.cleaner.Clean(string(r.sandbox), 80)))
 	}
 	if len(r.workspace) > 0 {
 		text = append(text, backend.Textf("workspace %s", a.cleaner.Clean(string(r.workspace), 80)))

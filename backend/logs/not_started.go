@@ -166,7 +166,11 @@ func (s *sandboxCommands) session(name string) *sandboxSession {
 
 // commandRan notes a line of a session of the sandbox SDK that shows a command which ran, or that changed the working directory.
 func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
-	if !bytes.HasPrefix(r.session, []byte(backend.SessionPrefix)) || r.part.continues {
+	if r.part.continues {
+		return
+	}
+	if !bytes.HasPrefix(r.session, []byte(backend.SessionPrefix)) {
+		a.ranWithout(r, data, at)
 		return
 	}
 	ended := exitCode.FindSubmatch(data)
@@ -191,13 +195,17 @@ func (a *lineAnalyser) commandRan(r *record, data []byte, at time.Time) {
 	if ended == nil || elsewhere(data) {
 		return
 	}
-	x := a.commands.session(string(r.session))
+	a.ran(a.commands.session(string(r.session)), string(r.session), r, at)
+}
+
+// ran notes a command that ran, and reports it after one that could not begin.
+func (a *lineAnalyser) ran(x *sandboxSession, name string, r *record, at time.Time) {
 	if at.After(x.goodAt) {
 		x.goodAt = at
 	}
 	if over := x.failing && !at.Before(x.failedAt); (over || x.unended) && len(a.reports) < maxReports { // a former process may have read a newer line
 		x.failing, x.unended = x.failing && !over, false
-		a.reports = append(a.reports, a.ofSession(backend.ReportCommandRan, string(r.session), at,
+		a.reports = append(a.reports, a.ofSession(backend.ReportCommandRan, name, at,
 			backend.Report{Command: a.cleaner.Clean(string(r.command[:min(len(r.command), maxSample)]), sampleRunes)}))
 	}
 }
@@ -233,10 +241,13 @@ func (a *lineAnalyser) notStarted(r *record, data []byte, at time.Time) bool {
 		}
 	}
 	session, command = cmp.Or(session, string(r.session)), cmp.Or(command, string(r.command))
+	r.session = []byte(session)
+	if session == "" {
+		session = withoutSession(r, data)
+	}
 	if session == "" || len(session) > maxWhere || len(a.reports) >= maxReports {
 		return false
 	}
-	r.session = []byte(session)
 	x := a.commands.session(session)
 	out := backend.Report{Command: a.cleaner.Clean(command[:min(len(command), maxSample)], sampleRunes), FileCall: backend.FileCallText(string(said))}
 	if !x.goodAt.After(at) {
@@ -270,9 +281,13 @@ func (a *lineAnalyser) mismatched(session string, at time.Time) {
 	a.reports = append(a.reports, a.ofSession(backend.ReportProtocol, session, at, backend.Report{}))
 }
 
-// ofSession completes a report about a session of the sandbox SDK.
+// ofSession completes a report about a session of the sandbox SDK, or about a sandbox without one.
 func (a *lineAnalyser) ofSession(kind backend.ReportKind, session string, at time.Time, out backend.Report) backend.Report {
 	out.Source, out.Kind, out.At, out.Where = a.source, kind, at, a.where()
+	if raw, is := strings.CutPrefix(session, noSession); is {
+		out.Sandbox, _ = backend.NewID(raw)
+		return out
+	}
 	if id, err := backend.NewID(session); err == nil {
 		out.Session = id
 	}
