@@ -107,6 +107,9 @@ const RepairFull = Literal("no space was left for the repair: ")
 // RootEntered begins what a probe says of a sandbox in which only commands without a session do not begin.
 const RootEntered = Literal("commands without a session do not begin although /workspace can be entered")
 
+// TrueEnded begins what a probe says where true began and failed: its exit code follows. A bridge that says running: false means no more.
+const TrueEnded = Literal("true ended with exit code ")
+
 // NotListed begins what a probe says of a directory that it did not list: a test of what stands in its place tells that it cannot be.
 const NotListed = Literal("not listed: ")
 

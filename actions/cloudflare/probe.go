@@ -72,7 +72,7 @@ func (c *client) examine(ctx context.Context, id string, runs bool) *examination
 	case err == nil && a.ran.Exit.IsKnown():
 		code, _ := a.ran.Exit.Get()
 		x.exec = x.add(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Took: a.took, Evidence: x.answers(&a),
-			Kind: fullDisk(a.ran.Stderr), What: backend.Textf("true ended with exit code %d", code)})
+			Kind: fullDisk(a.ran.Stderr), What: backend.Textf("%s%d", backend.Text(backend.TrueEnded), code)})
 		return x
 	case err == nil && a.problem != nil && a.problem.Cause != bridge.CauseSpawn && a.problem.Cause != bridge.CauseUnknownError:
 		x.exec = x.add(x.refused(&a))

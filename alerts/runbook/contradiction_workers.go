@@ -460,6 +460,11 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 		d.do("Look at the last deployment: sandglass get events. Correct its image, memory or configuration.")
 		d.do("Probe it when that is done: sandglass probe %s", name)
 		destroy()
+	case d.is("commands") && !s.trueEnded().IsEmpty():
+		d.conclude("Commands begin in it, and fail: %s. Its directory is there and its control server answers.", d.fact("commands"))
+		d.dont("Don't repair or probe it again for that: the answer is known.")
+		d.do("%s", s.trueEnded())
+		destroy()
 	case d.is("commands"), d.is("planes"):
 		check := "commands"
 		if !d.is(check) {

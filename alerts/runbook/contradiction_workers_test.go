@@ -454,3 +454,18 @@ func TestAProbeOfAnotherMemberTells(t *testing.T) {
 		}
 	}
 }
+
+// TestAKnownExitCodeAsksNoProbe: where true began and failed, the page says what that is and the next step.
+func TestAKnownExitCodeAsksNoProbe(t *testing.T) {
+	t.Parallel()
+	for code, does := range map[int]string{1: "df and free", 126: "PATH", 127: "PATH", 137: "memory of its instance"} {
+		w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+			b.Provider = backend.Text("cloudflare")
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, At: now, What: backend.Textf("%s%d", backend.Text(backend.TrueEnded), code)}})
+		})}}
+		d := w.diagnose("contradiction", sbKey("b"))
+		if !strings.Contains(d.Conclusion.String(), fmt.Sprintf("Commands begin in it, and fail: b: true ended with exit code %d", code)) || !anyHas(d.Do, does) || anyHas(d.Do, "sandglass probe") || !anyHas(d.Dont, "the answer is known") {
+			t.Errorf("%d: %s\n%v\n%v", code, d.Conclusion, d.Do, d.Dont)
+		}
+	}
+}
