@@ -11,8 +11,9 @@ import (
 // TestARootThatIsListedBesideATerminatedStatus: what answers since its end contradicts its status; what answered before, or did not,
 // does not.
 func TestARootThatIsListedBesideATerminatedStatus(t *testing.T) {
-	play := func(sees bool, after time.Duration) *story {
+	play := func(sees, runs bool, after time.Duration) *story {
 		s := beginCloud(t)
+		s.hub(cloudSession, cloudBox, func(x *backend.Session) { x.Running = backend.Known(runs) })
 		ended := s.wall
 		s.cloudBox(cloudBox, func(b *backend.Sandbox) {
 			b.Class, b.Reported, b.KnownSince = backend.SandboxExited, backend.Text("TERMINATED"), ended
@@ -24,12 +25,15 @@ func TestARootThatIsListedBesideATerminatedStatus(t *testing.T) {
 			Inside: &backend.Inside{At: ended.Add(after), Root: backend.Text("/workspace"), AgentSees: backend.Known(sees), AgentWhy: backend.Text("/ was listed in 1s")}})
 		return s.look()
 	}
-	s := play(true, time.Minute)
+	s := play(true, true, time.Minute)
 	a := s.want(contradictionRule, alerts.StateFiring)
-	if a.Cause.String() != "reported TERMINATED, but / of it was listed since" || a.Severity != alerts.SeverityWarning {
+	if a.Cause.String() != "reported TERMINATED, but / of it was listed since" || a.Severity != alerts.SeverityCritical {
 		t.Errorf("%s %s", a.Severity, a.Cause)
 	}
 	wantEvidence(t, a, "its agent's check would say: running, since / was listed in 1s; but its status is TERMINATED")
-	play(true, -time.Minute).quiet(contradictionRule)
-	play(false, time.Minute).quiet(contradictionRule)
+	if a := play(true, false, time.Minute).want(contradictionRule, alerts.StateFiring); a.Severity != alerts.SeverityWarning {
+		t.Errorf("no session runs: %s", a.Severity)
+	}
+	play(true, true, -time.Minute).quiet(contradictionRule)
+	play(false, true, time.Minute).quiet(contradictionRule)
 }

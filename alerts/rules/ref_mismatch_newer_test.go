@@ -75,9 +75,9 @@ func TestVanishedWithAContainerThatStartedAgain(t *testing.T) {
 }
 
 // TestRefMismatchOfASandboxThatIsListedAsEnded: a running session whose saved state names a sandbox that its platform lists as ended has lost
-// it, as where it is not listed; a container that can start again is not lost.
+// it, as where it is not listed; a container that can start again is not lost, nor is one of which a probe listed / since its end.
 func TestRefMismatchOfASandboxThatIsListedAsEnded(t *testing.T) {
-	begin := func(provider backend.Literal, class backend.SandboxClass, runs bool) *story {
+	begin := func(provider backend.Literal, class backend.SandboxClass, runs bool, edits ...func(*backend.Sandbox)) *story {
 		s := begin(t, "ref-mismatch")
 		s.source("bl", backend.InputContainers)
 		s.source("refs", backend.InputRefs)
@@ -88,6 +88,9 @@ func TestRefMismatchOfASandboxThatIsListedAsEnded(t *testing.T) {
 		})
 		s.box("agents-a", "", func(b *backend.Sandbox) {
 			b.Key.Source, b.Name, b.Provider, b.Class, b.Reported = "bl", backend.Text("agents-a"), backend.Text(provider), class, backend.Text("TERMINATED")
+			for _, edit := range edits {
+				edit(b)
+			}
 		})
 		return s.look().after(time.Minute).after(time.Minute)
 	}
@@ -99,6 +102,18 @@ func TestRefMismatchOfASandboxThatIsListedAsEnded(t *testing.T) {
 	begin("blaxel", backend.SandboxExited, false).quiet("ref-mismatch")
 	begin("blaxel", backend.SandboxRunning, true).quiet("ref-mismatch")
 	begin("docker", backend.SandboxExited, true).quiet("ref-mismatch")
+	for _, after := range []time.Duration{time.Second, -time.Second} {
+		s := begin("blaxel", backend.SandboxExited, true, func(b *backend.Sandbox) {
+			v := backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, At: b.ReadAt, Inside: &backend.Inside{At: b.ReadAt.Add(after), AgentSees: backend.Known(true)}}
+			b.KnownSince = b.ReadAt
+			*b = *b.WithObserved([]backend.Verdict{v})
+		})
+		if after > 0 {
+			s.quiet("ref-mismatch")
+		} else {
+			s.want("ref-mismatch", alerts.StateFiring)
+		}
+	}
 }
 
 // TestRefMismatchOfAnEmptyList: a whole list of a platform that names no sandbox says of each saved state that its sandbox is gone, as

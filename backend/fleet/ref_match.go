@@ -52,13 +52,26 @@ func EndedForGood(b *backend.Sandbox) bool {
 	return (b.Class == backend.SandboxExited || b.Class == backend.SandboxRemoving) && b.Provider.String() != "docker"
 }
 
-// EndedOf is the sandbox that the saved state of an agent SDK names, where its platform lists it as ended for good; nil: it does not.
+// ListedAfterEnd reports whether a probe listed / of a sandbox since it is reported to be over or to go, and when: then it need not be gone.
+func ListedAfterEnd(b *backend.Sandbox) (at time.Time, is bool) {
+	x, read := b.Inside()
+	if !read || b.OfWorker() || !x.AgentSees.Or(false) || b.Class != backend.SandboxExited && b.Class != backend.SandboxRemoving || x.At.Before(b.KnownSince) {
+		return at, false
+	}
+	return x.At, true
+}
+
+// EndedOf is the sandbox that the saved state of an agent SDK names, where its platform lists it as ended for good, and no probe listed it
+// since; nil: it does not.
 func (s *State) EndedOf(r *backend.Ref) *backend.Sandbox {
 	if r.Agent == nil || r.Sandbox.IsZero() {
 		return nil
 	}
 	b := s.SandboxNamed(r.Sandbox, r.Provider)
 	if b == nil || b.Unlisted || b.Stale || b.OfWorker() || !EndedForGood(b) {
+		return nil
+	}
+	if _, answers := ListedAfterEnd(b); answers {
 		return nil
 	}
 	return b
@@ -95,6 +108,7 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 		}
 		return false
 	}
+	listedAt, answers := ListedAfterEnd(b)
 	made, saved := b.CreatedAt.Or(time.Time{}), r.SavedAt.Or(time.Time{})
 	switch {
 	case b.Unlisted && s.routesTell(b):
@@ -103,6 +117,8 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 		m.Result, m.Why = RefUnknown, backend.Textf("%s has no list that it would be in: only its name is known, from a %s", backend.Clean(b.Key.Source, 80), backend.Clean(string(b.NamedBy), 20))
 	case b.Stale:
 		m.Result, m.Why = RefUnknown, backend.Textf("%s could not read it lately", backend.Clean(b.Key.Source, 80))
+	case EndedForGood(b) && answers:
+		m.Result, m.Why = RefUnknown, backend.Textf("reported %s by %s, but / of it was listed at %s: it is not gone by both, and its files may be there", b.Reported, backend.Clean(b.Key.Source, 80), listedAt.UTC().Format("15:04:05Z"))
 	case EndedForGood(b):
 		m.Result, m.Why = RefGone, backend.Textf("reported %s by %s", b.Reported, backend.Clean(b.Key.Source, 80))
 	case made.After(s.Wall.Add(time.Minute)):

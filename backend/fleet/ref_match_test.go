@@ -57,6 +57,10 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 		{"it ended", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			r.Provider, b.Provider, b.Class, b.Reported = backend.Text("blaxel"), backend.Text("blaxel"), backend.SandboxExited, backend.Text("TERMINATED")
 		}, RefGone, 0},
+		{"it ended, and / of it was listed since", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.Provider, b.Provider, b.Class, b.Reported = backend.Text("blaxel"), backend.Text("blaxel"), backend.SandboxExited, backend.Text("TERMINATED")
+			*b = *b.WithObserved([]backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, At: t0.Add(time.Minute), Inside: &backend.Inside{At: t0.Add(time.Minute), AgentSees: backend.Known(true)}}})
+		}, RefUnknown, 0},
 		{"a container that was stopped", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) { b.Class = backend.SandboxExited }, RefSame, 0},
 		{"not listed", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			b.Key.ID, b.Name = backend.MustID("other"), backend.Text("other")
