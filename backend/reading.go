@@ -74,6 +74,9 @@ type Reading struct {
 	// OtherIDs says that its sandboxes are listed under other ids than references name: what they name need not be there, and what is
 	// not listed need not be gone.
 	OtherIDs bool `json:"other_ids,omitempty"`
+	// OwnGone are the sandboxes that references name, a whole list does not, and whose own record is no more. nil: such records are not
+	// asked, and the list alone tells.
+	OwnGone []Key `json:"own_gone,omitzero"`
 	// WorkspacesUnknown says that the source cannot tell whether its workspaces exist or work.
 	WorkspacesUnknown bool `json:"workspaces_unknown,omitempty"`
 	// Registry is what the health routes of the source answer as a whole; empty for sources without such routes.

@@ -177,6 +177,10 @@ func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[ba
 		if x.Sandbox.IsZero() || list == nil || there || x.Stale {
 			continue
 		}
+		if why := env.State.Source(list.source).OwnOpen(x); ended == nil && !why.IsEmpty() {
+			found[x.Key] = alerts.Verdict{Outcome: alerts.NoData, Source: list.source, Why: why}
+			continue
+		}
 		if _, why, gap := env.Gap(x.Key.Source); gap {
 			found[x.Key] = alerts.Verdict{Outcome: alerts.NoData, Why: why}
 			continue

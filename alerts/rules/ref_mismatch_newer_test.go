@@ -236,3 +236,35 @@ func TestRefMismatchKeepsItsTimeAcrossRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestRefMismatchOfASandboxWhoseOwnRecordIsAsked: where a source asks for own records, what its list leaves out is gone once such a
+// record says so too; a saved state and a reference of another framework alike.
+func TestRefMismatchOfASandboxWhoseOwnRecordIsAsked(t *testing.T) {
+	for _, agent := range []*backend.AgentState{{}, nil} {
+		for _, gone := range []bool{false, true} {
+			s := begin(t, "ref-mismatch")
+			s.source("bl", backend.InputContainers, backend.InputPlatform)
+			s.health("bl", func(h *fleet.SourceHealth) {
+				if h.Kind, h.OwnGone = "blaxel", []backend.Key{}; gone {
+					h.OwnGone = []backend.Key{{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-a")}}
+				}
+			})
+			s.source("refs", backend.InputRefs)
+			for _, id := range []string{"a", "b"} { // the sandbox of b is listed
+				s.session(id, func(x *backend.Session) { x.Running = backend.Known(true) })
+				s.ref(id+"/coder", func(x *backend.Ref) {
+					x.Sandbox, x.Provider, x.SavedAt = backend.MustID("agents-"+id), backend.Text("blaxel"), backend.Known(s.wall.Add(-time.Hour))
+					x.FirstSeen, x.Agent = s.wall.Add(-time.Hour), agent
+				})
+			}
+			s.box("agents-b", "", func(b *backend.Sandbox) {
+				b.Key.Source, b.Name, b.Provider = "bl", backend.Text("agents-b"), backend.Text("blaxel")
+			})
+			s.listed[backend.KindSandbox] = "bl"
+			s.look().after(time.Minute).after(time.Minute)
+			if got := len(s.alerts("ref-mismatch")) > 0; got != gone {
+				t.Errorf("agent's state %v, own record gone %v: fires %v", agent != nil, gone, got)
+			}
+		}
+	}
+}

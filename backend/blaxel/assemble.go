@@ -40,6 +40,7 @@ func (p *poll) assemble() {
 		}
 		whole = whole && !b.lost
 	}
+	p.noteNamed()
 	if l.said != "" {
 		p.problem(backend.Key{}, backend.ErrInvalid, s.opt.URL+"/sandboxes", "the list of sandboxes: "+l.said)
 		p.r.Unseen = true

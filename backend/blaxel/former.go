@@ -12,6 +12,9 @@ import (
 // maxMarks bounds of how many sandboxes a later process learns what this one saw.
 const maxMarks = 2000
 
+// markGone stands for the status of a sandbox whose own record is no more: no word of the platform.
+const markGone = "-"
+
 // former is what a former process knew of a sandbox: since when it has its two words, when the platform says that it was made, and
 // when it was seen to be another one of the same name.
 type former struct {
@@ -46,7 +49,9 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 		if len(m.Sizes) > 1 {
 			f.fresh = m.Sizes[1].At
 		}
-		if id := idOf(words[2]); !id.IsZero() {
+		if id := idOf(words[2]); !id.IsZero() && f.status == markGone {
+			s.gone[id] = f.since
+		} else if !id.IsZero() {
 			s.formers[id] = f
 		}
 	}
@@ -79,19 +84,25 @@ func (s *Source) bookmarks() []backend.Bookmark {
 	for id, f := range s.formers { // not seen yet
 		out = append(out, f.mark(id))
 	}
+	for id, at := range s.gone {
+		f := former{status: markGone, since: at}
+		out = append(out, f.mark(id))
+	}
 	stable.Sort(out, func(a, b backend.Bookmark) int {
 		return cmp.Or(settled(a.File)-settled(b.File), a.Sizes[0].At.Compare(b.Sizes[0].At), strings.Compare(a.File, b.File))
 	})
 	return out[:min(len(out), maxMarks)]
 }
 
-// settled is 0 for a mark of a sandbox that is on its way, 1 of one that is deployed, 2 of one that is over.
+// settled is 0 for a mark of a sandbox that is on its way, 1 of one that is deployed, 2 of one that is over, 3 of one that is no more.
 func settled(mark string) int {
 	switch status, _, _ := strings.Cut(mark, " "); status {
 	case "DEPLOYED":
 		return 1
 	case "TERMINATED":
 		return 2
+	case markGone:
+		return 3
 	}
 	return 0
 }

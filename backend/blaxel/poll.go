@@ -55,6 +55,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 		p.finish()
 		return p.r, &backend.Error{Kind: kind, Source: s.deps.ID, Where: where, RetryAfter: f.retryAfter, Err: errors.New(what)}
 	}
+	p.readNamed()
 	p.readParts()
 	p.readSnapshots()
 	p.assemble()
@@ -77,6 +78,7 @@ func (p *poll) take(r *row, at time.Time) {
 		p.compare(b, r)
 	}
 	b.row, b.readAt, b.lost = *r, at, false
+	delete(p.s.gone, r.id)
 }
 
 // compare tells what happened to a sandbox between two readings.
@@ -188,6 +190,7 @@ func (p *poll) readOwn(b *box) {
 func (p *poll) end(b *box) {
 	p.r.Ended = append(p.r.Ended, p.s.key(b.id))
 	delete(p.s.boxes, b.id)
+	p.s.gone[b.id] = p.now
 }
 
 // trouble says why a part of a sandbox cannot be read.

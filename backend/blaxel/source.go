@@ -32,7 +32,12 @@ type Source struct {
 	started   time.Time
 	barred    bar // why no previews are read
 
+	gone       map[backend.ID]time.Time // what no list names, and when its own record said that it is no more
+	unheard    map[backend.ID]unheard   // the same where it did not answer
+	namedAsked int                      // own records that were asked so
+
 	mu       sync.Mutex
+	named    map[string]map[backend.ID]time.Time // by source: what references name, and when they were saved
 	alerting map[backend.ID]bool
 	visible  map[backend.ID]bool
 	load     load
@@ -76,7 +81,7 @@ func newSource(o *Options, login *cliLogin, deps backend.Deps) (*Source, error) 
 	if deps.Cleaner == nil {
 		deps.Cleaner = backend.NewCleaner()
 	}
-	s := &Source{deps: deps, opt: o, login: login, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{}, formers: map[backend.ID]former{}, started: deps.Now(), load: load{sandboxes: -1}}
+	s := &Source{deps: deps, opt: o, login: login, budget: wire.NewBudget(o.RequestsPerSec, deps.Now), boxes: map[backend.ID]*box{}, formers: map[backend.ID]former{}, gone: map[backend.ID]time.Time{}, unheard: map[backend.ID]unheard{}, started: deps.Now(), load: load{sandboxes: -1}}
 	cfg := wire.Config{Origins: []string{o.URL}, Credential: o.Read, Budget: s.budget}
 	if login != nil {
 		cfg.Key = login.key

@@ -71,7 +71,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	h.Reports = backend.KeepReports(h.Reports, r.Reports, now)
 	h.Bookmarks, h.Undated, h.Stopped = r.Bookmarks, r.Undated, r.Stopped
 	h.WorkspacesUnknown, h.Unfinished, h.Rejections = r.WorkspacesUnknown, r.Partial || r.Unseen, r.Rejections
-	h.Unseen, h.OtherIDs = r.Unseen, r.OtherIDs
+	h.Unseen, h.OtherIDs, h.OwnGone = r.Unseen, r.OtherIDs, r.OwnGone
 	if h.Unread, h.Asked = r.Unread, r.Asked; !TooManyUnread(h.UnreadSessions(), h.Asked) {
 		h.UnreadSince = time.Time{}
 	} else if h.UnreadSince.IsZero() {

@@ -194,6 +194,9 @@ func (s *State) ListsOf(r *backend.Ref) (lists []*SourceHealth, lacks *SourceHea
 		if why := s.NotWhole(h); !why.IsEmpty() {
 			return nil, h, why
 		}
+		if why := h.OwnOpen(r); !why.IsEmpty() {
+			return nil, h, why
+		}
 		lists = append(lists, h)
 	}
 	if len(lists) == 0 && others {
@@ -212,6 +215,15 @@ func (s *State) NotWhole(h *SourceHealth) backend.Safe {
 		return backend.Textf("%s lists containers under other ids: only operator routes of its bridge tell which sandboxes there are", name)
 	}
 	return backend.Safe{}
+}
+
+// OwnOpen is why a sandbox that is not listed need not be gone: its own record did not say so; empty: it did, or is not asked.
+func (h *SourceHealth) OwnOpen(r *backend.Ref) backend.Safe {
+	own := backend.Key{Kind: backend.KindSandbox, Source: h.Key.Source, ID: r.Sandbox}
+	if h.OwnGone == nil || h.Kind != r.Provider.String() || slices.Contains(h.OwnGone, own) {
+		return backend.Safe{}
+	}
+	return backend.Textf("not listed by %s; its own record was not asked, or did not answer", backend.Clean(h.Key.Source, 80))
 }
 
 func orUnnamed(s backend.Safe) backend.Safe {

@@ -88,29 +88,31 @@ func (f *Fleet) referWorkspaces(r *backend.Reading) {
 }
 
 // refer hands references to the sources whose subjects only they may name, and has those polled that learned of one. Where the source
-// of the references says which of them it speaks about, the others get none.
+// of the references says which of them it speaks about, the others of that kind get none.
 func (f *Fleet) refer(from string, refs []*backend.Ref, whole bool) {
 	var about []string
-	takers, meant := map[*poller]backend.Referred{}, map[*poller]backend.Referred{}
+	all, meant := map[string][]*poller{}, map[string][]*poller{} // by kind: a reference is of one platform
 	for _, p := range f.pollers {
 		if p.src.ID() == from {
 			about = p.cfg.About
 		} else if s, ok := p.src.(backend.Referred); ok && s.TakesRefs() {
-			takers[p] = s
+			all[p.cfg.Kind] = append(all[p.cfg.Kind], p)
 		}
 	}
-	for p, s := range takers {
-		if slices.Contains(about, p.src.ID()) {
-			meant[p] = s
+	for kind, takers := range all {
+		for _, p := range takers {
+			if slices.Contains(about, p.src.ID()) {
+				meant[kind] = append(meant[kind], p)
+			}
 		}
-	}
-	if len(meant) > 0 {
-		takers = meant
-	}
-	for p, s := range takers {
-		if s.Refer(from, refs, whole, len(takers) == 1) {
-			p.told.Store(true)
-			p.wake()
+		if len(meant[kind]) > 0 {
+			takers = meant[kind]
+		}
+		for _, p := range takers {
+			if p.src.(backend.Referred).Refer(from, refs, whole, len(takers) == 1) {
+				p.told.Store(true)
+				p.wake()
+			}
 		}
 	}
 }

@@ -138,8 +138,10 @@ type SourceHealth struct {
 	// Unfinished says that what there is to read was not read to its end, or cannot be.
 	Unfinished bool
 	// Unseen says that a part of it cannot be read, and that reading again does not change that.
-	Unseen       bool
-	OtherIDs     bool // its sandboxes are listed under other ids than references name
+	Unseen   bool
+	OtherIDs bool // its sandboxes are listed under other ids than references name
+	// OwnGone are sandboxes that references name and whose own record is no more; nil: the list alone tells that.
+	OwnGone      []backend.Key
 	Problems     []backend.Problem
 	Bookmarks    []backend.Bookmark
 	Stopped      []backend.ID           // sessions whose log file has not grown since their newest line
