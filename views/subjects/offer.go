@@ -20,6 +20,7 @@ const (
 	headWhy  = "Why"
 	headDo   = "What you can safely do"
 	headThen = "Then"
+	headActs = "Actions"
 
 	headAlerts = "Alerts that name it"
 )
@@ -244,11 +245,11 @@ func (w *writer) doable(key backend.Key) {
 	if w.f.Acting.Abilities == nil && !doctor && !ok {
 		return
 	}
-	w.Head(headDo)
 	d := w.f.Diagnoses[page.Question]
 	if ok && page.Trouble && d != nil {
-		w.firstSteps(d)
+		w.Under(headDo, func() { w.firstSteps(d) })
 	}
+	w.Head(headActs)
 	before := w.Len()
 	w.offers([]backend.Key{key}, d)
 	if doctor {
