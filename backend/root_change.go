@@ -32,11 +32,15 @@ var shellWords = []string{"sudo", "env", "time", "nohup", "exec", "command", "th
 
 var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 
-// inShell shows the commands of a shell text to visit, each with its arguments and what tells the path that a word of it names, until it
-// returns true.
+// inShell shows the commands of a shell text that surely ran to visit, each with its arguments and what tells the path that a word of it
+// names, until it returns true.
 func inShell(command, root string, deep int, visit func(name string, args []string, place func(string) string, root string) bool) bool {
-	dir := root
+	dir, perhaps := root, false
 	for _, words := range simpleCommands(command) {
+		if maybe := perhaps; maybe || words[0] == orElse {
+			perhaps = !maybe
+			continue
+		}
 		for len(words) > 1 && (slices.Contains(shellWords, words[0]) || assignment.MatchString(words[0])) {
 			words = words[1:]
 		}
@@ -101,7 +105,10 @@ func placeOf(word, dir string) string {
 // hereDoc begins the text that a command reads from the lines after it.
 var hereDoc = regexp.MustCompile(`^<<-?\s*["'\\]?(\w+)["']?`)
 
-// simpleCommands splits a shell text into its commands, each with its words. The end of a subshell is one of its own.
+// orElse stands before a command that runs only where the one before it failed, which nothing tells.
+const orElse = "||"
+
+// simpleCommands splits a shell text into its commands, each with its words. The end of a subshell and orElse are of their own.
 func simpleCommands(text string) [][]string {
 	s := &shellText{}
 	for i := 0; i < len(text); i++ {
@@ -133,6 +140,10 @@ func simpleCommands(text string) [][]string {
 		case c == '\n':
 			s.finish()
 			i += s.skip(text[i+1:])
+		case strings.HasPrefix(rest, orElse):
+			s.finish()
+			s.out = append(s.out, []string{orElse})
+			i++
 		case strings.IndexByte(";&|()", c) >= 0:
 			if s.finish(); c == ')' {
 				s.out = append(s.out, []string{")"})

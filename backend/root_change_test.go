@@ -25,3 +25,22 @@ func TestRootMovedTo(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatMayNotHaveRunChangesNothing: a command after || runs only where the one before it failed.
+func TestWhatMayNotHaveRunChangesNothing(t *testing.T) {
+	for command, want := range map[string]bool{
+		"test -d /workspace || rm -rf /workspace":            false,
+		"test -d /workspace || sudo rm -rf /workspace && ls": false,
+		"ls || (rm -rf /workspace)":                          false,
+		"ls ||\n rm -rf /workspace":                          false,
+		"ls || true; rm -rf /workspace":                      true,
+		"cd /tmp || exit 1\nrm -rf /workspace":               true,
+		"rm -rf /workspace || true":                          true,
+		"ls | rm -rf /workspace":                             true,
+		"echo '||' && rm -rf /workspace":                     true,
+	} {
+		if got := ChangesRoot(command, SandboxRoot); got != want {
+			t.Errorf("%q: %t", command, got)
+		}
+	}
+}

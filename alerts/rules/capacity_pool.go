@@ -51,7 +51,9 @@ func (r *capacity) pool(env *alerts.Env, h *fleet.SourceHealth, x *backend.Pool)
 	}
 	used, counted := x.Used.Get()
 	limit, limited := x.Limit.Get()
-	if !counted || !limited || limit < 1 || !atShare(float64(used), r.warn, float64(limit)) {
+	waiting := max(x.Starting.Or(0), 0)
+	taken := used + waiting // one that starts has its place already
+	if !counted || !limited || limit < 1 || !atShare(float64(taken), r.warn, float64(limit)) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	at := env.Ours(x.At)
@@ -59,14 +61,14 @@ func (r *capacity) pool(env *alerts.Env, h *fleet.SourceHealth, x *backend.Pool)
 		Outcome: alerts.True, Source: h.Key.Source, Runbook: "7", Provider: backend.Clean(h.Kind, 60), Confirmed: at,
 		Cause: backend.Textf("%s is nearly full", x.Name), Fingerprint: alerts.Fingerprint("nearly full") + "-" + x.Name.String(),
 		Evidence: []alerts.Evidence{{Text: backend.Textf("%d of %d instances of %s run, as the platform counts (warning from %s %%)", used, limit, x.Name, number(100*r.warn)),
-			Value: backend.Known(float64(used) / float64(limit)), Unit: "share", Source: h.Key.Source, At: env.Display(at)}},
+			Value: backend.Known(float64(taken) / float64(limit)), Unit: "share", Source: h.Key.Source, At: env.Display(at)}},
 	}
 	if used >= limit {
 		v.Cause, v.Fingerprint = backend.Textf("%s has no instance left", x.Name), alerts.Fingerprint("no instance left")+"-"+x.Name.String()
 		v.Severity = worse(r.meta.Severity)
 	}
-	if waiting := x.Starting.Or(0); waiting > 0 {
-		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s of %s: starting, as the platform counts", plural(waiting, "instance"), x.Name),
+	if waiting > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s of %s: starting, as the platform counts; each has its place already", plural(waiting, "instance"), x.Name),
 			Value: backend.Known(float64(waiting)), Unit: "instances", Source: h.Key.Source, At: env.Display(at)})
 	}
 	if !x.Rollout.IsEmpty() {

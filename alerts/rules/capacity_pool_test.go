@@ -31,6 +31,9 @@ func TestCapacityOfAnApplicationOfAPlatform(t *testing.T) {
 		s.runsOf(ordinary)
 		s.after(10 * time.Second).quiet(capacityRule)
 	}
+	s.runsOf(func(x *backend.Pool) { x.Used, x.Starting = backend.Known(5), backend.Known(3) }) // each has its place already
+	wantEvidence(t, s.after(10*time.Second).want(capacityRule, alerts.StateFiring), "5 of 10 instances of agents run, as the platform counts (warning from 80 %)",
+		"3 instances of agents: starting, as the platform counts; each has its place already")
 	s.runsOf(func(x *backend.Pool) { x.Used = backend.Known(8) })
 	if a := s.after(10*time.Second).want(capacityRule, alerts.StateFiring); a.Severity != alerts.SeverityWarning || a.Cause.String() != "agents is nearly full" || a.Source != "cf" {
 		t.Errorf("alert %+v", a)
@@ -43,7 +46,7 @@ func TestCapacityOfAnApplicationOfAPlatform(t *testing.T) {
 	if a.Severity != alerts.SeverityCritical || a.Cause.String() != "agents has no instance left" || a.Runbook != "7" {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "10 of 10 instances of agents run, as the platform counts (warning from 80 %)", "2 instances of agents: starting, as the platform counts",
+	wantEvidence(t, a, "10 of 10 instances of agents run, as the platform counts (warning from 80 %)", "2 instances of agents: starting, as the platform counts; each has its place already",
 		"rollout ro-1 goes on: old and new instances run side by side")
 	s.down("cf", "answered 500 Internal Server Error")
 	s.after(10 * time.Second)
