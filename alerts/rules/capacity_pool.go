@@ -52,7 +52,7 @@ func (r *capacity) pool(env *alerts.Env, h *fleet.SourceHealth, x *backend.Pool)
 	used, counted := x.Used.Get()
 	limit, limited := x.Limit.Get()
 	waiting := max(x.Starting.Or(0), 0)
-	taken := used + waiting // one that starts has its place already
+	taken := used + waiting // one that starts takes a place
 	if !counted || !limited || limit < 1 || !atShare(float64(taken), r.warn, float64(limit)) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
@@ -68,7 +68,11 @@ func (r *capacity) pool(env *alerts.Env, h *fleet.SourceHealth, x *backend.Pool)
 		v.Severity = worse(r.meta.Severity)
 	}
 	if waiting > 0 {
-		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s of %s: starting, as the platform counts; each has its place already", plural(waiting, "instance"), x.Name),
+		text := backend.Textf("%s of %s: starting, as the platform counts", plural(waiting, "instance"), x.Name)
+		if taken <= limit {
+			text = backend.Textf("%s; each has its place already", text)
+		}
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: text,
 			Value: backend.Known(float64(waiting)), Unit: "instances", Source: h.Key.Source, At: env.Display(at)})
 	}
 	if !x.Rollout.IsEmpty() {

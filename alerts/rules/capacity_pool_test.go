@@ -46,7 +46,7 @@ func TestCapacityOfAnApplicationOfAPlatform(t *testing.T) {
 	if a.Severity != alerts.SeverityCritical || a.Cause.String() != "agents has no instance left" || a.Runbook != "7" {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "10 of 10 instances of agents run, as the platform counts (warning from 80 %)", "2 instances of agents: starting, as the platform counts; each has its place already",
+	wantEvidence(t, a, "10 of 10 instances of agents run, as the platform counts (warning from 80 %)", "2 instances of agents: starting, as the platform counts",
 		"rollout ro-1 goes on: old and new instances run side by side")
 	s.down("cf", "answered 500 Internal Server Error")
 	s.after(10 * time.Second)
