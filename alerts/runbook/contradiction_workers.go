@@ -320,6 +320,9 @@ func (s *subjectView) refused() bool {
 	})
 }
 
+// InsteadOfLink is what to do where the working directory of a sandbox is a link to a mount, and what that costs.
+const InsteadOfLink = backend.Literal("Instead of the link, copy from the mount at start. Costs: slower cold starts, manual sync, no transparent persistence.")
+
 // endWorkers concludes, and names what cures that: only the directory of commands can be made again.
 func (s *subjectView) endWorkers(d *Diagnosis) {
 	name := backend.Text("NAME")
@@ -332,7 +335,7 @@ func (s *subjectView) endWorkers(d *Diagnosis) {
 	}
 	link := func() {
 		if s.linked(d) {
-			d.do("Instead of the link, copy from the mount at start. Costs: slower cold starts, manual sync, no transparent persistence.")
+			d.do(InsteadOfLink)
 		}
 	}
 	begins := backend.Text("no command begins in it")

@@ -2,8 +2,11 @@ package subjects
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -72,6 +75,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	}
 	w.naming(b.Key)
 	w.doable(b.Key)
+	w.linked(b)
 	w.Head("Joined")
 	w.joinedSession(b)
 	w.joinedBy(b.JoinedBy, b.JoinedLine)
@@ -226,4 +230,16 @@ func (sandboxKind) summary(e backend.Entity, _ *views.Snapshot, quote func(backe
 
 func (sandboxKind) remark(e backend.Entity) (what string, text backend.Safe) {
 	return "the health check of", e.(*backend.Sandbox).HealthOutput
+}
+
+// linked writes what to do instead of a working directory that is a link, where no alert names the sandbox: the page of an alert says it.
+func (w *writer) linked(b *backend.Sandbox) {
+	named := func(a *alerts.Alert) bool {
+		return slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key == b.Key })
+	}
+	if backend.LinkedRoot(b) == "" || slices.ContainsFunc(w.f.Board.Alerts, named) {
+		return
+	}
+	w.Head(headThen)
+	w.Field("then", normal(string(runbook.InsteadOfLink)))
 }
