@@ -189,6 +189,9 @@ func (x *examination) leave(ctx context.Context) {
 // lookAt tells what stands at /workspace, without the word exit, at which old versions lose the end of a command.
 const lookAt = `if [ -d /workspace ]; then echo directory; elif [ -L /workspace ]; then echo link; readlink /workspace; elif [ -e /workspace ]; then echo other; else echo missing; fi`
 
+// otherWays are those that are of no use where plain commands fail for another reason than /workspace.
+const otherWays = backend.Literal("no session with cwd /workspace, a new session in the root, and after mkdir: not tried")
+
 // why tells why a command without a session did not begin (cases A to D of cloudflare/sandbox-sdk#288).
 func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	pwd, err := x.inSession(ctx, "pwd")
@@ -202,9 +205,11 @@ func (x *examination) why(ctx context.Context, plain answer, plainErr error) {
 	switch {
 	case unknown(&plain), unknown(&pwd), strings.Contains(pwd.ran.Stderr+pwd.ran.Stdout, bridge.UnknownError):
 		v.Kind, v.What = backend.FailServerDir, backend.Text("the working directory of its control server was removed: every plain command fails, and making /workspace again does not help")
+		x.planes = append(x.planes, backend.Text(otherWays))
 	case silent(&pwd, err):
 		again, errAgain := x.in(ctx, x.session+"-2", "pwd")
 		x.planes = append(x.planes, x.way("another new session", &again, errAgain))
+		x.planes = append(x.planes, backend.Text(otherWays))
 		v.Took += pwd.took + again.took
 		switch {
 		case !silent(&again, errAgain):

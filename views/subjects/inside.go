@@ -135,7 +135,7 @@ func (w *writer) process(name string, p *backend.SandboxProcess) {
 	if code, known := p.ExitCode.Get(); known {
 		words = append(words, backend.Textf("exit code %d", code).String())
 	} else if !p.EndedAt.IsZero() {
-		words = append(words, "its exit code is not told")
+		words = append(words, "its exit code is not told: the agent takes it as 0")
 	}
 	if !p.StartedAt.IsZero() {
 		words = append(words, "started "+Clock(p.StartedAt, w.f.Now))
