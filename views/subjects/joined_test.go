@@ -44,7 +44,7 @@ func TestTheReferencesOfASession(t *testing.T) {
 	session := backend.MustID("s")
 	ref := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "states", Parent: session, ID: backend.MustID("coder")}},
 		Session: session, Workspace: backend.MustID("coder")}
-	st := (&fleet.State{Refs: fleet.NewTable(ref)}).WithSandboxes(fleet.NewTable[backend.Sandbox]())
+	st := (&fleet.State{Refs: fleet.NewTable(ref), Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "states"}}}}).WithSandboxes(fleet.NewTable[backend.Sandbox]())
 	for key, want := range map[backend.Key]bool{
 		{Kind: backend.KindSession, Source: "agents", ID: session}:                                       true,
 		{Kind: backend.KindSession, Source: "agents", ID: backend.MustID("s2")}:                          false,

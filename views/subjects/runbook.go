@@ -87,9 +87,11 @@ func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 			near[b.Key] = true
 		}
 	}
-	for r := range st.Refs.All() {
-		if r.Session == session && (name.IsZero() || r.Workspace.IsZero() || r.Workspace == name) {
-			near[r.Key] = true
+	for _, h := range st.Sources {
+		for r := range st.Refs.Of(backend.KindRef, h.Key.Source, session) {
+			if name.IsZero() || r.Workspace.IsZero() || r.Workspace == name {
+				near[r.Key] = true
+			}
 		}
 	}
 	return near
