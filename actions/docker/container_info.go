@@ -26,6 +26,7 @@ type containerInfo struct {
 	restarts         int
 	restarting       bool // its policy starts it again
 	autoRemove       bool
+	stopAfter        time.Duration        // that it was made with; zero: the usual one; negative: its engine waits for ever
 	written          backend.Value[int64] // bytes in its own layer
 	took             time.Duration        // until the engine described it
 }
@@ -40,6 +41,10 @@ const (
 	stateRemoving   = "removing"
 	stateDead       = "dead"
 )
+
+// usualStop is the time in seconds that both engines give a container to end when none was chosen; Podman lists it for each.
+// Source: docs.docker.com/reference/cli/docker/container/stop, containers.conf(5).
+const usualStop = 10
 
 var errGone = errors.New("the engine has no such container any more")
 
@@ -74,6 +79,9 @@ func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*contai
 		if b.state = stateExited; workdir.RunsAgain(c, x.clock()) {
 			b.state = stateRestarting
 		}
+	}
+	if c.Config.StopTimeout != nil && *c.Config.StopTimeout != usualStop {
+		b.stopAfter = time.Duration(*c.Config.StopTimeout) * time.Second
 	}
 	if c.SizeRw != nil {
 		b.written = backend.Known(*c.SizeRw)
@@ -129,4 +137,26 @@ func (b *containerInfo) unfit(v actions.Verb) backend.Safe {
 // idle reports whether nothing can run in the container.
 func (b *containerInfo) idle() bool {
 	return b.state == stateCreated || b.state == stateExited || b.state == stateDead
+}
+
+// grace is how long what runs in the container may take to end before the engine kills it: the longer of what the container
+// was made with and stop_timeout, at most longestStop.
+func (b *containerInfo) grace(o Options) time.Duration {
+	if b.stopAfter < 0 {
+		return longestStop
+	}
+	return min(max(b.stopAfter, o.StopTimeout.Std()), longestStop)
+}
+
+// killedAfter says how long it may take to end, where the container was made to take longer than others; empty: as others.
+func (b *containerInfo) killedAfter(o Options) backend.Safe {
+	switch got := b.grace(o); {
+	case b.stopAfter < 0:
+		return backend.Textf("it was made to be waited for without an end, and is killed after %d s all the same", int(got.Seconds()))
+	case b.stopAfter > got:
+		return backend.Textf("it was made with %s to end, and is killed after %d s all the same", backend.Age(b.stopAfter), int(got.Seconds()))
+	case b.stopAfter > o.StopTimeout.Std():
+		return backend.Textf("it has the %s to end that it was made with, and is killed then", backend.Age(got))
+	}
+	return backend.Safe{}
 }

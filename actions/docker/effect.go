@@ -81,10 +81,11 @@ func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t action
 }
 
 func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
-	grace := int(m.factory.opt.StopTimeout.Std().Seconds())
+	grace := b.grace(m.factory.opt)
+	wait := int(grace.Seconds())
 	once := func() (int, error) {
-		return m.order(ctx, m.factory.opt.StopTimeout.Std()+2*m.deadline(), func(ctx context.Context) error {
-			_, err := m.api.ContainerStop(ctx, b.ID, client.ContainerStopOptions{Timeout: &grace})
+		return m.order(ctx, grace+2*m.deadline(), func(ctx context.Context) error {
+			_, err := m.api.ContainerStop(ctx, b.ID, client.ContainerStopOptions{Timeout: &wait})
 			return err
 		})
 	}

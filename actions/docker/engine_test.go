@@ -94,6 +94,43 @@ func realEngineStopPauseResumeDestroy(t *testing.T, y *engineFixture) {
 	}
 }
 
+// A container that was made with a long time to end has it, although stop_timeout is 1 s here.
+func TestRealEngineLetsAContainerEnd(t *testing.T) { onEngines(t, realEngineLetsAContainerEnd) }
+
+func realEngineLetsAContainerEnd(t *testing.T, y *engineFixture) {
+	long := 30
+	id := y.Container("ends", container.Config{Image: y.full(), StopTimeout: &long, Cmd: []string{"sh", "-c", `trap "sleep 3; exit 7" TERM; while :; do sleep 0.1; done`}}, container.HostConfig{})
+	p := y.place()
+	if notes := joined(p.look(actions.Stop, id).Notes); !strings.Contains(notes, "it has the 30s to end that it was made with, and is killed then") {
+		t.Errorf("notes %s", notes)
+	}
+	p.must(actions.Stop, id)
+	res, err := y.API.ContainerInspect(t.Context(), id, client.ContainerInspectOptions{})
+	if err != nil || res.Container.State.ExitCode != 7 {
+		t.Errorf("it did not end by itself: %+v, %v", res.Container.State, err)
+	}
+}
+
+func TestHowLongAContainerMayTakeToEnd(t *testing.T) {
+	o := defaults()
+	for _, x := range []struct {
+		made time.Duration
+		want time.Duration
+		text string
+	}{
+		{0, 10 * time.Second, ""},
+		{time.Second, 10 * time.Second, ""},
+		{time.Minute, time.Minute, "it has the 1m to end that it was made with, and is killed then"},
+		{5 * time.Minute, 90 * time.Second, "it was made with 5m to end, and is killed after 90 s all the same"},
+		{-time.Second, 90 * time.Second, "it was made to be waited for without an end, and is killed after 90 s all the same"},
+	} {
+		b := &containerInfo{stopAfter: x.made}
+		if got, text := b.grace(o), b.killedAfter(o).String(); got != x.want || text != x.text {
+			t.Errorf("made with %s: %s, %q", x.made, got, text)
+		}
+	}
+}
+
 func TestRealEngineTellsWhatChanged(t *testing.T) { onEngines(t, realEngineTellsWhatChanged) }
 
 func realEngineTellsWhatChanged(t *testing.T, y *engineFixture) {

@@ -15,7 +15,7 @@ type Options struct {
 	ProbeCommand []string         `toml:"probe_command" doc:"harmless argument vector that probe and repair run in the working directory to prove that commands run"`
 	ProveImage   string           `toml:"prove_image" doc:"image of the container that prove makes; empty: that of the suspect, else the one that most sandboxes use; it is never pulled"`
 	ProveCommand []string         `toml:"prove_command" doc:"argument vector that keeps the container of prove waiting, and that ends by itself"`
-	StopTimeout  backend.Duration `toml:"stop_timeout" doc:"how long a container that is stopped may take to end before the engine kills it, at most 90s"`
+	StopTimeout  backend.Duration `toml:"stop_timeout" doc:"how long a container that is stopped may take to end before the engine kills it, at most 90s; one that was made with a longer time has that, up to 90s"`
 }
 
 func defaults() Options {

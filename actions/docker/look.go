@@ -167,9 +167,11 @@ func (l *lookup) remarks(c *actions.Candidate, b *containerInfo, known *backend.
 	case actions.Restart:
 		disturbed()
 		l.losesRun(c, b, known)
+		note(b.killedAfter(l.factory.opt))
 	case actions.Stop:
 		disturbed()
 		l.losesRun(c, b, known)
+		note(b.killedAfter(l.factory.opt))
 		if b.restarting {
 			note(backend.Text("its restart policy may start it again when the engine itself starts"))
 		}

@@ -27,9 +27,10 @@ func (m *mutatingClient) start(ctx context.Context, _ *containerInfo, t actions.
 
 // restart stops a container and starts it again, which is one order.
 func (m *mutatingClient) restart(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
-	grace := int(m.factory.opt.StopTimeout.Std().Seconds())
-	_, err := m.order(ctx, m.factory.opt.StopTimeout.Std()+3*m.deadline(), func(ctx context.Context) error {
-		_, err := m.api.ContainerRestart(ctx, b.ID, client.ContainerRestartOptions{Timeout: &grace})
+	grace := b.grace(m.factory.opt)
+	wait := int(grace.Seconds())
+	_, err := m.order(ctx, grace+3*m.deadline(), func(ctx context.Context) error {
+		_, err := m.api.ContainerRestart(ctx, b.ID, client.ContainerRestartOptions{Timeout: &wait})
 		return err
 	})
 	done, err := m.after(ctx, t, err, stateRunning)
