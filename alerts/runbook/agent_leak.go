@@ -1,6 +1,8 @@
 package runbook
 
 import (
+	"slices"
+
 	"sandglass/alerts"
 	"sandglass/backend"
 )
@@ -37,6 +39,15 @@ func (s *subjectView) agentLeak() Diagnosis {
 		d.NoDestroy = backend.Text("whether it should end with its session is not known; ask its owner first")
 		d.do("Ask the session's owner if its files are still needed. Only then destroy it: sandglass destroy %s", name)
 		d.dont("Don't destroy it while its files may be needed.")
+	case s.namedByNoList() && d.is("up") && !s.sessionID.IsZero():
+		d.conclude("No list ever named session %s. Whether this is a leak is not known.", s.sessionID.Safe())
+		d.NoDestroy = backend.Text("no list ever named its session; whether it is over is not known")
+		d.do("Find the owner of session %s. Search the agents' log for it.", s.sessionID.Safe())
+		if fails := s.saveFails(); !fails.IsEmpty() {
+			d.do("Save its files yourself: sandglass rescue %s. It wakes the sandbox. %s", name, fails)
+		}
+		d.do("Only if that session is over: sandglass destroy %s. Its plan names the snapshots that could restore it.", name)
+		d.dont("Don't destroy it while its owner is not known. An agent may still work in it.")
 	default:
 		d.deny("Cannot tell whether it is leaked.")
 		d.do("Read its saved states and its agent's log. Both are sources: refs and logs.")
@@ -119,4 +130,11 @@ func (s *subjectView) agentKeeps(b *backend.Sandbox) Check {
 func (s *subjectView) pausesOnExit(b *backend.Sandbox) bool {
 	x := s.State.StateOn(b)
 	return x != nil && x.Agent.PauseOnExit.Or(false) && !b.Power.IsEmpty()
+}
+
+// namedByNoList reports whether the page starts from an alert that no list names its session.
+func (s *subjectView) namedByNoList() bool {
+	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {
+		return a.Rule == "wont-terminate" && len(runsOn(a.Cause.String())) == 0
+	})
 }

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +83,47 @@ func TestWaitingIsAdvisedOrNot(t *testing.T) {
 				t.Errorf("failed %t, %d: %v\n%v", failed, n, d.Do, d.Dont)
 			}
 		}
+	}
+}
+
+// TestASandboxOfASessionInNoListHasStepsOfItsOwn: not those of a restore. Where a restore failed too, its owner comes first, and its
+// files before a destroy.
+func TestASandboxOfASessionInNoListHasStepsOfItsOwn(t *testing.T) {
+	const id, name = "a0000000-0001-4000-8000-000000000000", "agents-a00000000001"
+	for _, rule := range []string{"", "persist-failed", "hydrate-failed"} {
+		a := &alerts.Alert{ID: "x", Rule: "wont-terminate", Source: "docker", Runbook: "4", State: alerts.StateFiring, Cause: backend.Text("no list names its session"), Confirmed: now,
+			Subjects: []alerts.Subject{{Key: sbKey(name), State: alerts.StateFiring}}, SubjectCount: 1}
+		w := world{board: &alerts.Board{Alerts: []*alerts.Alert{a}}, sandboxes: []*backend.Sandbox{box(name, id, func(b *backend.Sandbox) {
+			b.Provider, b.Region, b.Power, b.Reported = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("STANDBY"), backend.Text("DEPLOYED STANDBY")
+		})}}
+		if rule != "" {
+			w.board.Alerts = append(w.board.Alerts, &alerts.Alert{ID: "y", Rule: rule, Source: "app-log", Runbook: "2", State: alerts.StateFiring, Cause: backend.Text("it failed"), Confirmed: now,
+				Subjects: []alerts.Subject{{Key: sessionKey(id), State: alerts.StateFiring}}, SubjectCount: 1})
+		}
+		d := w.page(a)
+		steps := []string{"Find the owner of session " + id, "Save its files yourself: sandglass rescue " + name, "Only if that session is over: sandglass destroy " + name}
+		if rule == "" {
+			steps = slices.Delete(steps, 1, 2)
+		}
+		if !strings.HasPrefix(d.Conclusion.String(), "No list ever named session "+id) || d.NoDestroy.IsEmpty() || len(d.Do) != len(steps) {
+			t.Fatalf("%q: %s: %v", rule, d.Conclusion, d.Do)
+		}
+		for i, x := range steps {
+			if !strings.HasPrefix(d.Do[i].String(), x) {
+				t.Errorf("%q: step %d is %q, not %q", rule, i+1, d.Do[i], x)
+			}
+		}
+		if hydrate := anyHas(d.Do, "what its failed restore left"); hydrate != (rule == "hydrate-failed") {
+			t.Errorf("%q: %v", rule, d.Do)
+		}
+	}
+	// a page that denies, and an alert that is not about a restore
+	a := &alerts.Alert{ID: "x", Rule: "wont-terminate", Source: "docker", Runbook: "4", State: alerts.StateFiring, Cause: backend.Text("no list names its session"), Confirmed: now,
+		Subjects: []alerts.Subject{{Key: sbKey(name), State: alerts.StateFiring}}, SubjectCount: 1}
+	w := world{board: &alerts.Board{Alerts: []*alerts.Alert{a}}, sandboxes: []*backend.Sandbox{box(name, "", func(b *backend.Sandbox) {
+		b.Provider, b.Region, b.Reported = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("DEPLOYED RUNNING")
+	})}}
+	if d := w.page(a); anyHas(d.Do, "save now") || !strings.Contains(d.Conclusion.String(), "no list names its session") {
+		t.Errorf("%s: %v", d.Conclusion, d.Do)
 	}
 }

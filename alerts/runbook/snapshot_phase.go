@@ -25,11 +25,15 @@ func phaseOf(a *alerts.Alert) backend.SnapshotPhase {
 	return ""
 }
 
-// endPhase ends the page about a save or restore whose step is known: what that step means, and what helps then. false: it is not known.
+// endPhase ends the page about a save or restore whose step is known: what that step means, and what helps then. false: it is not known, or
+// the alert is about something else, whose first steps are its own.
 func (s *subjectView) endPhase(d *Diagnosis, a *alerts.Alert) bool {
+	if a.Rule != "persist-failed" && a.Rule != "hydrate-failed" {
+		return false
+	}
 	known := s.endsIn(d, a, phaseOf(a))
 	room := s.noRoom()
-	if room.IsEmpty() || phaseOf(a) == backend.PhaseNoBytes || a.Rule != "persist-failed" && a.Rule != "hydrate-failed" {
+	if room.IsEmpty() || phaseOf(a) == backend.PhaseNoBytes {
 		return known
 	}
 	name := called(s.sandboxes[0])
