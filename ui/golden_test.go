@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/exp/golden"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views/theme"
@@ -174,6 +175,15 @@ func TestEmpty(t *testing.T) {
 			t.Run(name+"-"+n, func(t *testing.T) { shot(t, feed, look{w: 80, h: 24}, n) })
 		}
 	}
+	t.Run("blind-1", func(t *testing.T) {
+		shot(t, func() Feed {
+			now := time.Now()
+			s, _ := incident(now)
+			return newFeed(&fleet.State{Number: 2, Wall: now, Sources: s.Sources[:1]}, &alerts.Board{Number: 2, At: now, Blind: []alerts.Blindness{
+				{Rule: "runaway-process", Source: "helix-eu", Why: safe("no probe has read the processes: a probe of one does")},
+			}})
+		}, look{w: 80, h: 24}, "1")
+	})
 }
 
 // The timeline at every width, and one event in full.

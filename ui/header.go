@@ -184,12 +184,16 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 		add(theme.Normal, s.Info+s.Pending+s.BlindRule, " more")
 		return spans
 	}
+	calm := theme.Good
+	if s.SourcesUp < s.Sources || s.BlindRule > 0 {
+		calm = theme.Normal // unknown is not healthy
+	}
 	switch {
 	case len(spans) > 0 || s.SourcesUp == 0:
 	case s.Pending > 0:
-		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: theme.Good, Text: "none firing"})
+		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: calm, Text: "none firing"})
 	default:
-		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: theme.Good, Text: "no alert"})
+		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: calm, Text: "no alert"})
 	}
 	if merged {
 		add(theme.Normal, s.Info+s.Pending, " other")

@@ -69,7 +69,7 @@ func notProbed(st *fleet.State, h *fleet.SourceHealth, part, what backend.Litera
 		}
 		up++
 	}
-	return backend.Textf("no probe has read %s of a sandbox of %s that has not ended: nothing else does, and it wakes the sandbox, which is billed", backend.Text(what), backend.Clean(h.Key.Source, 80)), up > 0
+	return backend.Textf("no probe has read %s of a sandbox of %s that has not ended: a probe of one does, and it wakes the sandbox, which is billed", backend.Text(what), backend.Clean(h.Key.Source, 80)), up > 0
 }
 
 // left is the verdict about archives that a probe found.

@@ -77,7 +77,7 @@ func (p *prose) beneath(f *views.Frame, a *alerts.Alert, w, h int) []string {
 // mostBlind is how many reasons why rules are not evaluated are named where nothing is wrong.
 const mostBlind = 5
 
-// calm says what the absence of alerts is worth: who was watched, and who could not be.
+// calm says what the absence of alerts is worth: who was watched, and who could not be. It is good news only where all rules were evaluated.
 func calm(f *views.Frame) *kit.Doc {
 	doc := &kit.Doc{}
 	s := f.Summary
@@ -85,6 +85,8 @@ func calm(f *views.Frame) *kit.Doc {
 	head := kit.Span{Tone: theme.Good, Text: f.Theme.Mark(theme.MarkGood) + " No alert fires."}
 	if unread := f.Board.Unread(f.State); len(unread) > 0 {
 		head = kit.Span{Tone: theme.Warn, Text: f.Theme.Mark(theme.MarkWarn) + " No alert fires. Not read: " + few(unread) + "."}
+	} else if s.BlindRule > 0 {
+		head = kit.Span{Tone: theme.Strong, Text: f.Theme.Mark(theme.MarkUnknown) + " No alert fires; " + kit.Count(s.BlindRule, "rule", "rules") + " could not be evaluated."}
 	}
 	doc.Line(head)
 	doc.Blank()
@@ -116,7 +118,7 @@ func calm(f *views.Frame) *kit.Doc {
 		label = ""
 	}
 	if s.BlindRule > 0 {
-		doc.Field(label, kit.Span{Tone: theme.Dim, Text: "Such an alert would not fire there. 9 Sources says what to configure."})
+		doc.Field(label, kit.Span{Tone: theme.Dim, Text: "Such an alert would not fire there. 9 Sources says what would help."})
 	}
 	return doc
 }
