@@ -53,6 +53,8 @@ type AgentState struct {
 	Labels []Field         `json:"labels,omitempty"` // sorted by name
 	// PauseOnExit says that the end of the session keeps the sandbox; not applicable to kinds of sandboxes that have no such choice.
 	PauseOnExit Value[bool] `json:"pause_on_exit,omitzero"`
+	// PauseDefault says that the state does not name it: PauseOnExit is the SDK's own, false.
+	PauseDefault bool `json:"pause_default,omitempty"`
 	// PortsPublic says that the exposed ports open without a token; PortTTL is for how many seconds a token of a private one is good.
 	// Both are not applicable to kinds of sandboxes without such a choice.
 	PortsPublic Value[bool]    `json:"ports_public,omitzero"`

@@ -202,3 +202,31 @@ func TestSettingsOfAnAgentSDK(t *testing.T) {
 		t.Errorf("%s: %s", d.Conclusion, got)
 	}
 }
+
+// TestSettingsOfAReferenceAreThoseOfItsState, also where nothing lists its sandbox: the page says of pause_on_exit what the state says.
+func TestSettingsOfAReferenceAreThoseOfItsState(t *testing.T) {
+	const id = "a0000000-0009-4000-8000-000000000000"
+	for want, pause := range map[string]backend.AgentState{
+		"snapshot noop; pause_on_exit false, the default: the saved state does not name it": {PauseOnExit: backend.Known(false), PauseDefault: true},
+		"snapshot noop; pause_on_exit false":                                                {PauseOnExit: backend.Known(false)},
+		"snapshot noop; pause_on_exit true":                                                 {PauseOnExit: backend.Known(true)},
+	} {
+		pause.Snapshot = backend.Text("noop")
+		other := savedRef(id, backend.NotApplicable[int](), func(r *backend.Ref) {
+			r.Key.ID, r.Provider, r.Sandbox = backend.MustID("other"), backend.Text("blaxel"), backend.MustID("agents-b00000000009")
+			r.Agent = &backend.AgentState{Snapshot: backend.Text("local"), PauseOnExit: backend.Known(true)}
+		})
+		r := savedRef(id, backend.NotApplicable[int](), func(r *backend.Ref) {
+			r.Provider, r.Sandbox, r.SavedAt, r.Agent = backend.Text("blaxel"), backend.MustID("agents-a00000000009"), at(time.Hour), &pause
+		})
+		var got []string
+		for _, k := range (world{sessions: []*backend.Session{session(id, true)}, saved: []*backend.Ref{r, other}}).diagnose("2", r.Key).Knobs {
+			if name := k.Knob.Name.String(); name == "pause_on_exit" || name == "snapshot" {
+				got = append(got, name+" "+k.Current.String())
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+}

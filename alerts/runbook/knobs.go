@@ -100,46 +100,58 @@ func (s *subjectView) current(knob string) backend.Safe {
 	return backend.Join(seen, ", ")
 }
 
-// currentPause is what the saved states of the subject's sandboxes say of the end of their sessions.
+// currentPause is what the saved states of the subject say of the end of their sessions.
 func (s *subjectView) currentPause() backend.Safe {
-	var seen []backend.Safe
-	for _, b := range s.sandboxes {
-		x := s.State.StateOn(b)
-		if x == nil {
-			x = s.State.StateNaming(b) // of the sandbox before this one
+	return s.ofStates(true, func(x *backend.AgentState, b *backend.Sandbox) backend.Safe {
+		on, ok := x.PauseOnExit.Get()
+		switch {
+		case !ok:
+			return backend.Safe{}
+		case on && b != nil && (b.Class == backend.SandboxRemoving || b.Class.Ended()):
+			return backend.Text("true: the end of its session does not delete it")
+		case x.PauseDefault:
+			return backend.Text("false, the default: the saved state does not name it")
 		}
-		if x != nil {
-			if on, ok := x.Agent.PauseOnExit.Get(); ok {
-				says := backend.Clean(strconv.FormatBool(on), 10)
-				if on && (b.Class == backend.SandboxRemoving || b.Class.Ended()) {
-					says = backend.Textf("%s: the end of its session does not delete it", says)
-				}
-				seen = distinct(seen, says)
-			}
-		}
-	}
-	if len(seen) == 0 {
-		return backend.Text(NotDeclared)
-	}
-	return backend.Join(seen, ", ")
+		return backend.Clean(strconv.FormatBool(on), 10)
+	})
 }
 
-// currentSnapshot is where the saved states of the subject's sandboxes keep the files.
+// currentSnapshot is where the saved states of the subject keep the files.
 func (s *subjectView) currentSnapshot() backend.Safe {
-	return s.ofStates(func(x *backend.AgentState) backend.Safe { return x.Snapshot })
+	return s.ofStates(false, func(x *backend.AgentState, _ *backend.Sandbox) backend.Safe { return x.Snapshot })
 }
 
-// currentTar is how long the SDK waits for an archive, as the saved states of the subject's sandboxes say.
+// currentTar is how long the SDK waits for an archive, as the saved states of the subject say.
 func (s *subjectView) currentTar() backend.Safe {
-	return s.ofStates(func(x *backend.AgentState) backend.Safe { return x.Waits(backend.AgentTar) })
+	return s.ofStates(false, func(x *backend.AgentState, _ *backend.Sandbox) backend.Safe { return x.Waits(backend.AgentTar) })
 }
 
-// ofStates are the different values of the saved states of the subject's sandboxes.
-func (s *subjectView) ofStates(value func(*backend.AgentState) backend.Safe) backend.Safe {
+// ofStates are the different values of the saved states of the subject: of itself, else of its sandboxes, former also of those before
+// them, else of its session, whose sandbox nothing lists.
+func (s *subjectView) ofStates(former bool, value func(*backend.AgentState, *backend.Sandbox) backend.Safe) backend.Safe {
 	var seen []backend.Safe
-	for _, b := range s.sandboxes {
-		if x := s.State.StateOn(b); x != nil && !value(x.Agent).IsEmpty() {
-			seen = distinct(seen, value(x.Agent))
+	take := func(x *backend.Ref, b *backend.Sandbox) {
+		if x == nil || x.Agent == nil {
+			return
+		}
+		if v := value(x.Agent, b); !v.IsEmpty() {
+			seen = distinct(seen, v)
+		}
+	}
+	if own := s.State.Refs.Get(s.Subject); own != nil {
+		take(own, s.State.SandboxNamed(own.Sandbox, own.Provider))
+	} else {
+		for _, b := range s.sandboxes {
+			x := s.State.StateOn(b)
+			if x == nil && former {
+				x = s.State.StateNaming(b)
+			}
+			take(x, b)
+		}
+		for x := range s.State.Refs.All() {
+			if len(s.sandboxes) == 0 && !s.sessionID.IsZero() && x.Session == s.sessionID {
+				take(x, nil)
+			}
 		}
 	}
 	if len(seen) == 0 {

@@ -113,7 +113,7 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 		if v.Exists() && !ok {
 			return nil, v.Invalid("want pause_on_exit as true or false")
 		}
-		x.PauseOnExit = backend.Known(on) // without the key the SDK deletes the sandbox
+		x.PauseOnExit, x.PauseDefault = backend.Known(on), !v.Exists() // without the key the SDK deletes the sandbox
 	}
 	if of.previews {
 		x.PortsPublic, x.PortTTL = backend.Known(true), backend.Known(3600.0) // the SDK's own

@@ -111,6 +111,21 @@ func TestAllFactsOfASessionState(t *testing.T) {
 	}
 }
 
+// TestPauseOnExitTellsWhetherItIsSaved: a state without the key deletes the sandbox, as one that says false.
+func TestPauseOnExitTellsWhetherItIsSaved(t *testing.T) {
+	for member, want := range map[string]string{"": "false true", `,"pause_on_exit":false`: "false false", `,"pause_on_exit":true`: "true false"} {
+		f := agentSource(t)
+		f.put(t, "x.json", `{`+agentSession+`,"type":"blaxel","sandbox_name":"b1"`+member+`}`)
+		r := f.poll(t)
+		if len(r.Refs) != 1 {
+			t.Fatalf("%s: %s", member, problems(r))
+		}
+		if x := r.Refs[0].Agent; fmt.Sprint(x.PauseOnExit.Or(true), x.PauseDefault) != want {
+			t.Errorf("%q: %v, default %t, want %s", member, x.PauseOnExit, x.PauseDefault, want)
+		}
+	}
+}
+
 // TestEnvironmentOfOtherKinds: each kind of sandbox keeps its variables under a key of its own; their values are never drawn.
 func TestEnvironmentOfOtherKinds(t *testing.T) {
 	f := agentSource(t)

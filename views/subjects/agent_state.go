@@ -214,7 +214,11 @@ func (w *writer) pauses(x *backend.AgentState) {
 	if on, ok := x.PauseOnExit.Get(); ok && on {
 		w.Field("pause on exit", normal("yes"), dim("  the end of the session keeps the sandbox"))
 	} else if ok {
-		w.Field("pause on exit", normal("no"), dim("  the end of the session deletes the sandbox"))
+		why := "  the end of the session deletes the sandbox"
+		if x.PauseDefault {
+			why = "  the default, as the state does not name it:" + why[1:]
+		}
+		w.Field("pause on exit", normal("no"), dim(why))
 	}
 }
 

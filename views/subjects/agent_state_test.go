@@ -19,7 +19,7 @@ var styles = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 // without a sandbox or without a snapshot means.
 func TestAStateTellsItsTimeouts(t *testing.T) {
 	key := backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s1"), ID: backend.MustID("workspace")}
-	x := &backend.AgentState{Root: backend.Text("/workspace"), RootDefault: true, Snapshot: backend.Text("noop"), Unnamed: true, Version: backend.Text("1.99"), PauseOnExit: backend.Known(false),
+	x := &backend.AgentState{Root: backend.Text("/workspace"), RootDefault: true, Snapshot: backend.Text("noop"), Unnamed: true, Version: backend.Text("1.99"), PauseOnExit: backend.Known(false), PauseDefault: true,
 		Memory: backend.NotApplicable[int](), Env: []backend.AgentVariable{{Name: backend.Text("REGION"), Origin: backend.Text("manifest")}},
 		Timeouts: []backend.AgentTimeout{{Name: backend.Text("exec_timeout_s"), Seconds: 600, Default: 300, Saved: true},
 			{Name: backend.Text("cleanup_s"), Seconds: 30, Default: 30, Saved: true}, {Name: backend.Text("fast_op_s"), Seconds: 30, Default: 30}}}
@@ -30,7 +30,7 @@ func TestAStateTellsItsTimeouts(t *testing.T) {
 	doc, _ := Doc(key, f)
 	page := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
 	for _, want := range []string{"exec_timeout_s 600 s changed: the default is 300 s", "cleanup_s 30 s from the state, as the default", "fast_op_s 30 s the default",
-		"/workspace the default", "noop it keeps nothing", "not saved the SDK takes it out", "pause on exit no", "REGION from manifest, value not shown", "inventory unknown its SDK took the name of its sandbox out, with the credentials of a mount", "run state version 1.99 not known to Sandglass"} {
+		"/workspace the default", "noop it keeps nothing", "not saved the SDK takes it out", "pause on exit no the default, as the state does not name it: the end of the session deletes the sandbox", "REGION from manifest, value not shown", "inventory unknown its SDK took the name of its sandbox out, with the credentials of a mount", "run state version 1.99 not known to Sandglass"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
