@@ -153,106 +153,12 @@ func taking(name string, in Intent, help string) Binding {
 	return b
 }
 
-// bindTaking makes a Binding that is not in the footer, and whose name in the palette takes a word behind it.
-func bindTaking(c Context, names []string, in Intent, help, command string) Binding {
-	b := bind(c, names, in, "", help, command)
-	b.Takes = true
-	return b
-}
-
 // Bindings is the whole table for a program with these screens.
 func Bindings(screens []ScreenName) []Binding {
-	b := []Binding{
-		bind(List, []string{"enter"}, Intent{Action: Enter}, "details", "everything about the row under the cursor", ""),
-		bind(List, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", "runbook"),
-		bind(List, []string{"x"}, Intent{Action: Verbs}, "actions", "what can be done to the marked rows, else to this one", "act"),
-		bind(List, []string{"a"}, Intent{Action: Acknowledge}, "ack", "acknowledge the alert: you work on it", "acknowledge"),
-		bind(List, []string{"A"}, Intent{Action: Unacknowledge}, "", "end the acknowledgement", "unacknowledge"),
-		bind(List, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", "silence"),
-		bind(List, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", "silences"),
-		bind(List, []string{"d"}, Intent{Action: Differs}, "", "what differs from 30 minutes before: state, counts, rates, alerts, changes", "diff"),
-		bind(List, []string{"space"}, Intent{Action: Mark}, "mark", "mark the row, or take the mark off", "mark"),
-		bind(List, []string{"up", "k"}, Intent{Action: Up}, "", "one row up", ""),
-		bind(List, []string{"down", "j"}, Intent{Action: Down}, "", "one row down", ""),
-		bind(List, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""),
-		bind(List, []string{"pgdown", "ctrl+f"}, Intent{Action: PageDown}, "", "one page down", ""),
-		bind(List, []string{"g", "home"}, Intent{Action: Top}, "", "first row", "top"),
-		bind(List, []string{"G", "end"}, Intent{Action: Bottom}, "", "last row", "bottom"),
-		bind(List, []string{"/"}, Intent{Action: Filter}, "filter", "show only rows that match", "filter"),
-		bind(List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column (:order COLUMN: by that one)", "sort by next column"),
-		bind(List, []string{"I"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"),
-		bind(List, []string{"l"}, Intent{Action: Logs}, "logs", "follow the logs of this row's subject", "logs"),
-		bindTaking(List, []string{"P"}, Intent{Action: Pin}, "pin: the row stays on top with what is seen of it, until P again (:pin off: all)", "pin"),
-		bind(List, []string{"W"}, Intent{Action: Wide}, "", "wide: the table alone, with every column there is room for", "wide"),
-		bind(List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"),
-		bind(List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"),
-		bind(List, []string{"esc", "backspace"}, Intent{Action: Back}, "", "clear the filter, then the marks", ""),
-		bind(Details, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""),
-		bind(Details, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""),
-		bind(Details, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""),
-		bind(Details, []string{"pgdown", "ctrl+f", "space"}, Intent{Action: PageDown}, "", "one page down", ""),
-		bind(Details, []string{"g", "home"}, Intent{Action: Top}, "", "beginning", ""),
-		bind(Details, []string{"G", "end"}, Intent{Action: Bottom}, "", "end", ""),
-		bind(Details, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", ""),
-		bind(Details, []string{"x"}, Intent{Action: Verbs}, "actions", "what can be done to it", ""),
-		bind(Details, []string{"]"}, Intent{Action: NextPage}, "next page", "in the runbook: its next page, about the same subject", ""),
-		bind(Details, []string{"["}, Intent{Action: PrevPage}, "", "in the runbook: the page before", ""),
-		bind(Details, []string{"tab"}, Intent{Action: NextLink}, "next", "next link", ""),
-		bind(Details, []string{"shift+tab"}, Intent{Action: PrevLink}, "", "the one before", ""),
-		bind(Details, []string{"enter", "right"}, Intent{Action: Enter}, "open", "open it", ""),
-		bind(Details, []string{"a"}, Intent{Action: Acknowledge}, "ack", "acknowledge the alert: you work on it", ""),
-		bind(Details, []string{"A"}, Intent{Action: Unacknowledge}, "", "end the acknowledgement", ""),
-		bind(Details, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", ""),
-		bind(Details, []string{"l"}, Intent{Action: Logs}, "logs", "follow its logs", ""),
-		bind(Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""),
-		bind(Details, []string{"d"}, Intent{Action: Differs}, "", "what of this differs from 30 minutes before", ""),
-		bind(Details, []string{"P"}, Intent{Action: Pin}, "", "pin it to the top of its screen, or take the pin off", ""),
-		bind(Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""),
-		bind(Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""),
-		bind(Details, []string{"/"}, Intent{Action: Filter}, "filter", "in a log: show only lines that match", ""),
-		bind(Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""),
-		bind(FilterLine, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""),
-		bind(FilterLine, []string{"tab"}, Intent{Action: Complete}, "complete", "take the first of the fields or values that are offered", ""),
-		bind(FilterLine, []string{"up"}, Intent{Action: Up}, "", "the filter that was kept before, on any screen", ""),
-		bind(FilterLine, []string{"down"}, Intent{Action: Down}, "", "the filter that was kept after it", ""),
-		bind(FilterLine, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""),
-		bind(FilterLine, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
-		bind(Form, []string{"enter"}, Intent{Action: Accept}, "next, then do it", "the next field; on the last one it is done, when none is empty", ""),
-		bind(Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""),
-		bind(Form, []string{"shift+tab", "up"}, Intent{Action: PrevLink}, "", "the field before", ""),
-		bind(Form, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""),
-		bind(Form, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
-		bind(SilenceTable, []string{"up", "k"}, Intent{Action: Up}, "", "one up", ""),
-		bind(SilenceTable, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
-		bind(SilenceTable, []string{"g", "home"}, Intent{Action: Top}, "", "the first", ""),
-		bind(SilenceTable, []string{"G", "end"}, Intent{Action: Bottom}, "", "the last", ""),
-		bind(SilenceTable, []string{"x"}, Intent{Action: Expire}, "end it", "end the silence under the cursor; asked for twice", ""),
-		bind(SilenceTable, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to the table", ""),
-		bind(Plan, []string{"enter"}, Intent{Action: Accept}, "confirm", "with what was typed: go ahead; on an expired plan: make a new one", ""),
-		bind(Plan, []string{"down"}, Intent{Action: Down}, "", "one line down", ""),
-		bind(Plan, []string{"up"}, Intent{Action: Up}, "", "one line up", ""),
-		bind(Plan, []string{"pgdown"}, Intent{Action: PageDown}, "more", "one page down", ""),
-		bind(Plan, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
-		bind(Plan, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""),
-		bind(Plan, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
-		bind(RunProgress, []string{"c"}, Intent{Action: NextWave}, "next batch", "start the next batch, when the plan waits for that", ""),
-		bind(RunProgress, []string{"v"}, Intent{Action: ShowRun}, "hide", "hide it; the plan goes on", ""),
-		bind(RunProgress, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""),
-		bind(RunProgress, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""),
-		bind(RunProgress, []string{"pgdown", "space"}, Intent{Action: PageDown}, "", "one page down", ""),
-		bind(RunProgress, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
-		bind(RunProgress, []string{"esc", "s"}, Intent{Action: Cancel}, "stop", "stop before the next target; leave, when it is over", ""),
-		bind(VerbMenu, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
-		bind(VerbMenu, []string{"up", "k", "shift+tab"}, Intent{Action: Up}, "", "one up", ""),
-		bind(VerbMenu, []string{"enter"}, Intent{Action: Accept}, "plan it", "plan it: nothing is done yet", ""),
-		bind(VerbMenu, []string{"esc", "x", "left"}, Intent{Action: Back}, "leave", "leave the list", ""),
-		bind(CommandMenu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""),
-		bind(CommandMenu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""),
-		bind(CommandMenu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""),
-		bind(CommandMenu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""),
-		bind(CommandMenu, []string{"backspace"}, Intent{Action: LeaveEmpty}, "", "when nothing is typed: leave", ""),
+	var b []Binding
+	for _, e := range ofContexts {
+		b = append(b, e.binding())
 	}
-	b = append(b, logBindings()...)
 	for _, v := range VerbKeys() {
 		help := v.Help + "; the plan is shown first"
 		b = append(b, bind(List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb),
@@ -279,20 +185,10 @@ func Bindings(screens []ScreenName) []Binding {
 		b = append(b, bind(Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",
 			"screen "+s.Name, strings.ToLower(s.Name)))
 	}
-	return append(b,
-		bind(Everywhere, []string{"?", "f1"}, Intent{Action: Help}, "help", "this help", "help"),
-		bind(Everywhere, []string{"f", "ctrl+p"}, Intent{Action: Jump}, "", "go to any screen, command or subject by a part of a name, id, path or process number", "go to"),
-		bind(Everywhere, []string{":"}, Intent{Action: Palette}, "palette", "find a command by a part of its name", ""),
-		bind(Everywhere, []string{"v"}, Intent{Action: ShowRun}, "", "the plan that is being carried out, or was last", "show the plan"),
-		bind(Everywhere, []string{"o"}, Intent{Action: Requests}, "", "the requests and commands that were sent last (:requests WORDS filters)", "requests"),
-		bindTaking(Everywhere, []string{"T"}, Intent{Action: Time}, "times in local time, or in UTC again (also :time utc, :time local)", "time"),
-		bind(Everywhere, []string{"*"}, Intent{Action: Mouse}, "", "the mouse: a click chooses a row or a tab, the wheel scrolls; it never confirms", "mouse"),
-		bind(Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"),
-		bind(Everywhere, []string{"ctrl+x"}, Intent{Action: Disarm}, "", "disarm: from now on this console only looks", "disarm"),
-		bind(Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"),
-		bind(Everywhere, []string{"ctrl+z"}, Intent{Action: Suspend}, "", "go to the shell's background, where a shell started the console", "suspend"),
-		bind(Everywhere, []string{"q", "ctrl+c"}, Intent{Action: Quit}, "quit", "quit", "quit"),
-	)
+	for _, e := range ofEveryContext {
+		b = append(b, e.binding())
+	}
+	return b
 }
 
 // VerbKey is a key for one verb.
