@@ -51,6 +51,9 @@ func (s *subjectView) ofRegion() *alerts.Alert {
 // byRule asks what an alert of one rule says.
 func (s *subjectView) byRule(q question, rule string) Check {
 	for _, a := range s.led {
+		if a.Rule == rule && !s.decides(a) {
+			return q.unsure("its alert is pending: %s", a.Cause)
+		}
 		if a.Rule == rule {
 			return q.yes(origin{a.Source, a.Confirmed}, "%s", a.Cause)
 		}

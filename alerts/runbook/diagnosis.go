@@ -170,6 +170,15 @@ func (c Case) Diagnose(incident string) Diagnosis {
 		return Diagnosis{Incident: incident, Subject: c.Subject,
 			Conclusion: backend.Textf("There is no page %s. The pages are %s.", backend.Clean(incident, 20), backend.Clean(strings.Join(Numbers(), ", "), 200))}
 	}
+	d, s := c.concluded(p)
+	s.beside(&d)
+	s.ownPage(&d)
+	d.pasted(c.State.ReachTo(s.meant))
+	return d
+}
+
+// concluded runs the checks of a page, and ends it: its commands do not have yet what they need in this run.
+func (c Case) concluded(p *Page) (Diagnosis, *subjectView) {
 	s := newSubjectView(c)
 	s.lead(s.leadWith(p.Number, s.leading(p.Number)))
 	d := diagnoses()[p.Number](s)
@@ -183,9 +192,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	sortChecks(d.Checks)
 	s.cleanable(&d)
 	s.bundled(&d)
-	s.ownPage(&d)
-	d.pasted(c.State.ReachTo(s.meant))
-	return d
+	return d, s
 }
 
 // cleanable names another way to make room where no source lists scratch directories: clean would be refused.

@@ -1,6 +1,8 @@
 package subjects
 
 import (
+	"cmp"
+
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
@@ -33,18 +35,25 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 		return p, a.Runbook != "" || local
 	}
 	near := JoinedTo(key, f.State)
-	var part Page                      // of the worst alert about a part of it, or about what it is joined to
+	var part, late Page                // of the worst alert about a part of it, or about what it is joined to; of the worst that is pending
 	for _, a := range f.Board.Alerts { // worst first
 		for i := range a.Subjects {
 			k := a.Subjects[i].Key
 			switch {
 			case a.Runbook == "":
 			case a.About(i, key):
-				return Page{Question: views.Question{Incident: a.Runbook, Subject: key}, Rule: a.Rule, Trouble: true}, true
+				p := Page{Question: views.Question{Incident: a.Runbook, Subject: key}, Rule: a.Rule, Trouble: true}
+				if a.State != alerts.StatePending {
+					return p, true
+				}
+				late = cmp.Or(late, p)
 			case part.Rule == "" && (key.Kind == backend.KindSession && k.Source == key.Source && k.Parent == key.ID || near[k]):
 				part = Page{Question: views.Question{Incident: a.Runbook, Subject: k}, Rule: a.Rule, Why: "An alert names " + ofIt(k, f.Snapshot) + ".", Trouble: true}
 			}
 		}
+	}
+	if late.Rule != "" {
+		return late, true
 	}
 	if part.Rule != "" {
 		return part, true
