@@ -62,7 +62,10 @@ func (s *State) BeliefOn(b *backend.Sandbox) (x Belief, ok bool) {
 	default:
 		x.Why = backend.Textf("no list of / in it is known since it is reported %s", b.Reported)
 	}
-	if says && (!over || !told.At.Before(b.KnownSince)) {
+	if after, known := toldAfterEnd(b, told.At).Get(); says && over && !known && told.Runs {
+		x.Runs = backend.Unknown[bool]()
+		x.Why = backend.Textf("its log said at %s that it runs; its status is %s, and whether it ended before that line is not known", told.At.UTC().Format("15:04:05Z"), b.Reported)
+	} else if says && (!over || after) {
 		x.Runs, x.Why, x.At, x.Told = backend.Known(told.Runs), backend.Textf("its log said so: %s", backend.Clean(told.Text.String(), 200)), told.At, &told
 	}
 	x.Differs = differs(b, &x)

@@ -73,3 +73,41 @@ func TestWhatAnAgentBelieves(t *testing.T) {
 		}
 	}
 }
+
+// TestALineAndTheEndOfASandbox: which came first decides what its agent believes; where a console that starts late cannot tell, it says so.
+func TestALineAndTheEndOfASandbox(t *testing.T) {
+	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	seenOtherwise := []backend.StatusChange{{Status: backend.Text("DEPLOYED RUNNING"), At: now.Add(-time.Hour)}, {Status: backend.Text("TERMINATED"), At: now}}
+	for name, c := range map[string]struct {
+		says  backend.ReportKind
+		ago   time.Duration // before it was first seen to be over
+		edit  func(*backend.Sandbox)
+		runs  backend.Value[bool]
+		told  bool
+		words string
+	}{
+		"a console that starts late": {backend.ReportAgentRuns, 20 * time.Second, nil, backend.Unknown[bool](), false,
+			"its log said at 11:59:40Z that it runs; its status is TERMINATED, and whether it ended before that line is not known"},
+		"its agent knew":             {backend.ReportAgentDown, 20 * time.Second, nil, backend.Known(false), false, "its status is TERMINATED: / cannot be listed"},
+		"it was seen to run since":   {backend.ReportAgentRuns, 5 * time.Minute, func(b *backend.Sandbox) { b.History = seenOtherwise }, backend.Known(false), false, "its status is TERMINATED: / cannot be listed"},
+		"the end is near the line":   {backend.ReportAgentRuns, 20 * time.Second, func(b *backend.Sandbox) { b.History = seenOtherwise }, backend.Unknown[bool](), false, ""},
+		"its end is told, and later": {backend.ReportAgentRuns, 5 * time.Minute, func(b *backend.Sandbox) { b.FinishedAt = backend.Known(now.Add(-time.Minute)) }, backend.Known(false), false, ""},
+		"its end is told, and was before": {backend.ReportAgentRuns, 5 * time.Minute, func(b *backend.Sandbox) { b.FinishedAt = backend.Known(now.Add(-time.Hour)) },
+			backend.Known(true), true, "its log said so: words"},
+		"both in one moment":        {backend.ReportAgentRuns, 5 * time.Minute, func(b *backend.Sandbox) { b.FinishedAt = backend.Known(now.Add(-5*time.Minute - 30*time.Second)) }, backend.Unknown[bool](), false, ""},
+		"a line from after the end": {backend.ReportAgentRuns, -time.Second, nil, backend.Known(true), true, "its log said so: words"},
+	} {
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-0a1b2c3d4e5f")}, ReadAt: now}, Name: backend.Text("agents-0a1b2c3d4e5f"),
+			Provider: backend.Text("blaxel"), Session: backend.MustID("s1"), Class: backend.SandboxExited, Reported: backend.Text("TERMINATED"), FinishedAt: backend.Unknown[time.Time]()}
+		b.KnownSince = now
+		if c.edit != nil {
+			c.edit(b)
+		}
+		said := backend.Report{Source: "log", At: now.Add(-c.ago), Kind: c.says, Session: b.Session, Sandbox: b.Key.ID, Text: backend.Text("words")}
+		h := &SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "log", ID: backend.MustID("log")}, About: []string{"bl"}, Reports: []backend.Report{said}}
+		x, _ := (&State{Wall: now, Sandboxes: NewTable(b), Sources: []*SourceHealth{h}}).BeliefOn(b)
+		if x.Runs != c.runs || (x.Told != nil) != c.told || c.words != "" && x.Why.String() != c.words || (x.Differs.IsEmpty()) == c.told {
+			t.Errorf("%s: %+v", name, x)
+		}
+	}
+}

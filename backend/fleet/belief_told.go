@@ -22,6 +22,26 @@ func (s *State) ToldOn(b *backend.Sandbox) (Told, bool) {
 	return t, is && !t.Over && !t.At.Before(b.CreatedAt.Or(time.Time{})) && !t.At.Before(b.FreshAt)
 }
 
+// sameMoment is by how much a line of a log and the end of a sandbox must differ for one to be the earlier: their clocks differ.
+const sameMoment = time.Minute
+
+// toldAfterEnd reports whether a line about a sandbox that is over is from after its end; unknown: nothing tells when it ended, as where
+// it was over when Sandglass first saw it.
+func toldAfterEnd(b *backend.Sandbox, at time.Time) backend.Value[bool] {
+	end, known := b.FinishedAt.Get()
+	switch {
+	case !b.KnownSince.IsZero() && !at.Before(b.KnownSince), !known && b.KnownSince.IsZero():
+		return backend.Known(true)
+	case known && !at.After(end):
+		return backend.Known(false)
+	case known && at.After(end.Add(sameMoment)):
+		return backend.Known(true)
+	case !known && len(b.History) > 1 && at.Before(b.KnownSince.Add(-sameMoment)): // it was seen otherwise before
+		return backend.Known(false)
+	}
+	return backend.Unknown[bool]()
+}
+
 // ToldOf is what the log of its agent said of the sandbox that a saved state names; false: nothing lately.
 func (s *State) ToldOf(r *backend.Ref) (Told, bool) {
 	t, is := s.lastTold("", r.Sandbox, r.Session)
