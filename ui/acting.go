@@ -246,7 +246,10 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 		l.verbs = append(l.verbs, plan.Verb{Ability: examination(), Reads: true})
 	}
 	if len(l.verbs)+len(all) == 0 {
-		return reply{Say: "Sandglass has no action for this: do the alert's first step"}
+		if d := s.diagnosis; d != nil && len(d.Do) > 0 {
+			return reply{Say: "Sandglass has no action for this. " + d.Do[0].String()}
+		}
+		return reply{Say: "Sandglass has no action for this: R shows the first step"}
 	}
 	for _, r := range actions.RefusedTogether(all) {
 		v := plan.Verb{Refused: &r}

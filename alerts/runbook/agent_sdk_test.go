@@ -28,7 +28,7 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"pty-failed", "a terminal of an agent could not be used: it took no input", "terminal-fails", "Terminals of its agent fail.", "Read what a terminal needs"},
 		{"contradiction", "reported TERMINATED, but / of it was listed since", "answers", "It answers, although it is reported to have ended.", "Save its files now: sandglass rescue b."},
 		{"contradiction", "its agent takes it for not running, but a command ran in it", "believed", "Its agent gave it up, and it is there.", "Probe it, if that was not done: sandglass probe b."},
-		{"contradiction", "its agent takes it for running, but its status is TERMINATED", "believed", "It is gone, and its agent does not know.", "Stop the agent's run first."},
+		{"contradiction", "its agent takes it for running, but its status is TERMINATED", "believed", "It is gone, and its agent does not know.", "Stop the agent's run where it was started."},
 		{"contradiction", "its session runs, but it is DEPLOYED, disabled and refuses connections", "unusable", "Its platform took it out of use under a running session.", "Stop the agent's run until it is back"},
 		{"contradiction", "reported DEPLOYED RUNNING, but nothing in it answered a probe: its server did not answer within 10s", "unusable", "It is reported to run, and nothing in it answers.", "Probe it once more: sandglass probe b."},
 		{"contradiction", "reported DEPLOYED RUNNING, but nothing in it answered a probe: " + backend.NoInstance + " for 57s: answered 404", "unusable", "Its platform knows it, and none of it is ready.", "Probe it once more: sandglass probe b. If it answers, it woke slowly."},

@@ -87,7 +87,7 @@ func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
 		}
 		d.conclude("It is gone, and its agent does not know.")
 		d.dont("Don't let the agent go on. Each command fails, and a resume makes an empty sandbox of the same name.")
-		d.do("Stop the agent's run first.")
+		d.do("Stop the agent's run where it was started.")
 		d.do("Look for what is left: sandglass why %s. It names snapshots and the saved state.", name)
 	}
 }

@@ -192,6 +192,7 @@ func (c Case) concluded(p *Page) (Diagnosis, *subjectView) {
 	sortChecks(d.Checks)
 	s.cleanable(&d)
 	s.bundled(&d)
+	s.fillName(&d)
 	return d, s
 }
 
@@ -213,6 +214,9 @@ func (s *subjectView) cleanable(d *Diagnosis) {
 func (s *subjectView) bundled(d *Diagnosis) {
 	const command = "(sandglass bundle)"
 	id := backend.Text("ID")
+	if s.alert != nil {
+		id = backend.Clean(s.alert.ID, 40)
+	}
 	for _, w := range s.workspaces {
 		if id = backend.ShellWord(w.Key.Path().Raw()); w.Class == backend.ClassFailed {
 			break
