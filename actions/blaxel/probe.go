@@ -334,9 +334,17 @@ func (x *examination) read(ctx context.Context, d *sandbox.Directory) {
 	x.add(v)
 }
 
-// inside reads /tmp and the drives, besides the processes. What cannot be read is named with the reason, and says nothing about the
-// sandbox.
+// inside reads the drives and /tmp, besides the processes. What cannot be read is named with the reason, and says nothing about the
+// sandbox. /tmp is read after the drives, and the processes before them: a save, which detaches drives, is seen where it begins or ends
+// meanwhile.
 func (x *examination) inside(ctx context.Context) {
+	x.part(ctx, backend.PartMounts, sandbox.Mounts(), x.c.factory.reads, func(body []byte) error {
+		mounts, err := sandbox.ReadMounts(body)
+		for _, m := range mounts {
+			x.seen.Mounts = append(x.seen.Mounts, x.c.clean(m.Path, 200))
+		}
+		return err
+	})
 	tmp, err := sandbox.List("/tmp")
 	if err != nil {
 		return
@@ -345,13 +353,6 @@ func (x *examination) inside(ctx context.Context) {
 		d, err := sandbox.ReadDirectory(body)
 		for _, r := range d.Archives() {
 			x.seen.Archives = append(x.seen.Archives, backend.SandboxArchive{Path: x.c.clean("/tmp/"+r.Name, 200), Restore: r.Restore, Session: x.c.clean(r.Session, 60), Size: r.Size, ChangedAt: r.Changed})
-		}
-		return err
-	})
-	x.part(ctx, backend.PartMounts, sandbox.Mounts(), x.c.factory.reads, func(body []byte) error {
-		mounts, err := sandbox.ReadMounts(body)
-		for _, m := range mounts {
-			x.seen.Mounts = append(x.seen.Mounts, x.c.clean(m.Path, 200))
 		}
 		return err
 	})

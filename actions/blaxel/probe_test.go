@@ -57,10 +57,10 @@ func TestAPartThatIsNotReadHasItsReason(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	in, _ := w.sandbox.Inside()
-	if in == nil || text(in.Unread) != "processes; archives; mounts" || len(in.UnreadWhy) != 3 {
+	if in == nil || text(in.Unread) != "processes; mounts; archives" || len(in.UnreadWhy) != 3 {
 		t.Fatalf("%+v", in)
 	}
-	for i, want := range []string{"the answer cannot be read: ", "the answer holds no list", "answered 500 Internal Server Error: no table"} {
+	for i, want := range []string{"the answer cannot be read: ", "answered 500 Internal Server Error: no table", "the answer holds no list"} {
 		if !strings.Contains(in.UnreadWhy[i].String(), want) {
 			t.Errorf("%s: %s", in.Unread[i], in.UnreadWhy[i])
 		}
@@ -166,5 +166,23 @@ func TestAFullDiskIsAFailure(t *testing.T) {
 		if v := on(done, c.plane); (v.Outcome == backend.OutcomeFailed && v.Kind == backend.FailNoSpace) != c.full {
 			t.Errorf("%s: %s %s, %s", name, v.Outcome, v.Kind, v.What)
 		}
+	}
+}
+
+// TestASaveAroundTheDrivesIsSeen: they are read after the processes and before /tmp, so that a save that begins or ends meanwhile is told
+// by one of the two.
+func TestASaveAroundTheDrivesIsSeen(t *testing.T) {
+	w := newWorld(t)
+	_, _ = w.do(actions.Probe, actions.Params{})
+	last := map[string]int{}
+	for i, r := range w.asked {
+		for _, of := range []string{"/process", "/drives/mount", "%2Ftmp"} {
+			if strings.HasPrefix(r, "GET ") && strings.HasSuffix(r, of) {
+				last[of] = i + 1
+			}
+		}
+	}
+	if last["/process"] == 0 || last["/process"] > last["/drives/mount"] || last["/drives/mount"] > last["%2Ftmp"] {
+		t.Errorf("%v", w.asked)
 	}
 }

@@ -28,8 +28,8 @@ func TestAProbeTellsWhatItWaitsFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"sandbox: waited for at most 10s", "sandbox ok", "processes: waited for at most 30s", "processes ok", "exec: waited for at most 20s", "exec ok",
-		"filesystem list: waited for at most 10s", "filesystem list ok", "filesystem read: waited for at most 10s", "filesystem read ok", "archives: waited for at most 10s", "archives ok",
-		"mounts: waited for at most 10s", "mounts ok"}
+		"filesystem list: waited for at most 10s", "filesystem list ok", "filesystem read: waited for at most 10s", "filesystem read ok", "mounts: waited for at most 10s", "mounts ok",
+		"archives: waited for at most 10s", "archives ok"}
 	if !slices.Equal(told, want) {
 		t.Errorf("%q", told)
 	}

@@ -34,15 +34,18 @@ func (r *snapshotInterrupted) Judge(env *alerts.Env, e backend.Entity, _ alerts.
 	if !read || b.Class.Ended() || b.Class == backend.SandboxRemoving {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	left, under := leftArchives(env, b, x)
+	left := leftArchives(env, b, x)
 	if len(left) > 0 {
 		return r.left(env, b, x, left)
 	}
-	if drives := env.State.DrivesLost(b, x); len(drives) > 0 && !under {
+	if drives := env.State.DrivesLost(b, x); len(drives) > 0 {
+		if under := env.State.Saving(b, x); !under.IsEmpty() {
+			return alerts.Verdict{Outcome: alerts.NoData, Why: under}
+		}
 		says := backend.Text("a drive that its saved state declares is not mounted")
 		v := r.due(env, b, says.String(), says, env.Ours(x.At))
 		v.Session, v.Confirmed = env.State.SessionOn(b), env.Ours(x.At)
-		v.Detail = backend.Textf("not mounted: %s", backend.Join(drives, ", "))
+		v.Detail = notMounted(drives)
 		return v
 	}
 	if !x.Read(backend.PartArchives) {
@@ -98,20 +101,26 @@ func (r *snapshotInterrupted) left(env *alerts.Env, b *backend.Sandbox, x *backe
 	for i := range left {
 		parts[i] = toldArchive(env, b, x, &left[i])
 	}
+	if drives := env.State.DrivesLost(b, x); len(drives) > 0 && env.State.Saving(b, x).IsEmpty() {
+		parts = append(parts, notMounted(drives))
+	}
 	v.Detail = backend.Join(parts, "; ")
 	return v
 }
 
-// leftArchives are those that were cut off. under says that another one was there: it may have been in use.
-func leftArchives(env *alerts.Env, b *backend.Sandbox, x *backend.Inside) (left []backend.SandboxArchive, under bool) {
+//go:noinline
+func notMounted(drives []backend.Safe) backend.Safe {
+	return backend.Textf("not mounted: %s", backend.Join(drives, ", "))
+}
+
+// leftArchives are those that were cut off.
+func leftArchives(env *alerts.Env, b *backend.Sandbox, x *backend.Inside) (left []backend.SandboxArchive) {
 	for _, a := range x.Archives {
 		if env.State.ArchiveLeft(b, x, &a) {
 			left = append(left, a)
-		} else {
-			under = true
 		}
 	}
-	return left, under
+	return left
 }
 
 // foreign reports whether an archive is of another session than the one that is known to be on its sandbox: its name tells.

@@ -127,6 +127,45 @@ func TestSnapshotInterruptedByALostDrive(t *testing.T) {
 	}
 }
 
+// TestADriveMayBeAbsentDuringASave: it is no alert until the save is over, nor the end of one. Afterwards each is named, also beside an
+// archive that was left.
+func TestADriveMayBeAbsentDuringASave(t *testing.T) {
+	const save = "sh -c 'tar -C /workspace -cf /tmp/bl-persist-4cf3926c7813.tar .'"
+	tar := func(s *story, began time.Duration, end time.Time) func(*backend.Inside) {
+		return func(x *backend.Inside) {
+			p := backend.SandboxProcess{PID: backend.Text("42"), Command: backend.Text(save), Class: backend.WorkRunning, StartedAt: s.wall.Add(-began), EndedAt: end}
+			if !end.IsZero() {
+				p.Class = backend.WorkSucceeded
+			}
+			x.Archives, x.Processes = nil, []backend.SandboxProcess{p}
+		}
+	}
+	s := beginInterrupted(t, func(s *story) {
+		s.stateOn(cloudBox, s.wall, func(x *backend.AgentState) { x.Drives = []backend.Safe{backend.Text("/cache"), backend.Text("/data")} })
+		probed(false, 0, tar(s, time.Minute, time.Time{}))(s)
+	})
+	s.quiet(interruptedRule)
+	s.after(time.Minute)
+	ended := s.wall.Add(-31 * time.Second)
+	probed(false, 0, tar(s, 2*time.Minute, ended))(s)
+	a := s.look().want(interruptedRule, alerts.StateFiring)
+	wantEvidence(t, a, "not mounted: /cache, /data")
+	s.after(time.Minute)
+	probed(false, 0, tar(s, time.Second, time.Time{}))(s) // the next save
+	if a := s.look().want(interruptedRule, alerts.StateHeld); !strings.Contains(a.Why.String(), "a save or restore of its files was under way then (process 42): mounts may be absent until it ends") {
+		t.Errorf("held, because %s", a.Why)
+	}
+	s.after(time.Hour)
+	probed(false, 40*time.Minute)(s) // which was cut off
+	for _, a := range s.look().alerts(interruptedRule) {
+		if a.State == alerts.StateFiring {
+			wantEvidence(t, a, "; not mounted: /cache, /data")
+			return
+		}
+	}
+	t.Error("nothing fires for the archive that was left")
+}
+
 func TestSnapshotInterruptedDoesNotFire(t *testing.T) {
 	for name, do := range map[string]func(*story){
 		"not probed":         func(*story) {},

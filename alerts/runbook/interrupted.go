@@ -46,7 +46,11 @@ func (s *subjectView) drivesLost() backend.Safe {
 	for _, b := range s.sandboxes {
 		if x, read := b.Inside(); read {
 			if all := s.State.DrivesLost(b, x); len(all) > 0 {
-				return backend.Join(all, ", ")
+				at := backend.Join(all, ", ")
+				if under := s.State.Saving(b, x); !under.IsEmpty() {
+					return backend.Textf("%s, but %s", at, under)
+				}
+				return at
 			}
 		}
 	}

@@ -13,6 +13,42 @@ func (s *State) ArchiveLeft(b *backend.Sandbox, x *backend.Inside, a *backend.Sa
 	return !a.ChangedAt.IsZero() && x.At.Sub(a.ChangedAt) > state.Timeout(backend.AgentTar)+state.Timeout(backend.AgentCleanup)
 }
 
+// Saving says by what a save or restore of the files of a session was, or may have been, under way in a sandbox when a probe read it;
+// empty: nothing told of one. The agent's SDK detaches mounts for it, and attaches them again once the archive is removed: until then a
+// missing one is no trouble. A tar that runs past its timeout tells of none: the SDK gave it up.
+func (s *State) Saving(b *backend.Sandbox, x *backend.Inside) backend.Safe {
+	const says = "a save or restore of its files %s under way then (%s): mounts may be absent until it ends"
+	state, given := s.agentOn(b), ""
+	for i := range x.Processes {
+		p := &x.Processes[i]
+		command, limit, since, word := p.Command.String(), backend.AgentTar, p.StartedAt, "was"
+		tar := archiveMade.FindStringSubmatch(command)
+		if tar == nil && !archiveGone.MatchString(command) {
+			continue
+		}
+		if tar == nil || !p.MayRun() {
+			limit = backend.AgentCleanup
+		}
+		if !p.MayRun() {
+			if since, word = p.EndedAt, "may have been"; since.IsZero() {
+				continue
+			}
+		}
+		if since.IsZero() || x.At.Sub(since) <= state.Timeout(limit) {
+			return backend.Textf(says, word, "process "+p.PID.String())
+		}
+		if tar != nil && p.MayRun() {
+			given = tar[2]
+		}
+	}
+	for i := range x.Archives {
+		if a := &x.Archives[i]; a.Session.String() != given && !s.ArchiveLeft(b, x, a) {
+			return backend.Textf(says, "may have been", a.Path)
+		}
+	}
+	return backend.Safe{}
+}
+
 // DrivesLost are the drives that the saved state of a sandbox's session declares, and that a probe did not find. There are none where
 // the drives were not read in full.
 func (s *State) DrivesLost(b *backend.Sandbox, x *backend.Inside) (out []backend.Safe) {

@@ -49,7 +49,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		SchemaVersion: backend.NotApplicable[int](),
 		Agent: &backend.AgentState{Root: safe("/workspace"), RootDefault: true, Snapshot: safe("local"), Region: safe("us-pdx-1"), Ports: []int{3000}, PortsPublic: backend.Known(false), PortTTL: backend.Known(3600.0),
 			PauseOnExit: backend.Known(true), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
-			Timeouts: []backend.AgentTimeout{{Name: safe("exec_timeout_s"), Seconds: 900, Default: 300, Saved: true}, {Name: safe("fast_op_s"), Seconds: 30, Default: 30}}}}
+			Timeouts: []backend.AgentTimeout{{Name: safe("exec_timeout_s"), Seconds: 900, Default: 300, Saved: true}, {Name: safe("workspace_tar_s"), Seconds: 300, Default: 300}, {Name: safe("fast_op_s"), Seconds: 30, Default: 30}}}}
 	ref.Agent.Drives = []backend.Safe{safe("/data"), safe("/srv")}
 	ref.Agent.OtherMounts = []backend.Safe{safe("/bkt (s3_mount)")}
 	other := *ref
@@ -90,6 +90,13 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
+	}
+	read, _ := st.Sandbox(box.Key).Inside()
+	read.Processes = []backend.SandboxProcess{{PID: safe("42"), Command: safe("tar -C /workspace -cf /tmp/bl-persist-0a1b2c3d4e5f.tar ."), Reported: safe("running"), Class: backend.WorkRunning, StartedAt: noon.Add(-time.Minute)}}
+	doc, _ = Doc(box.Key, f)
+	page = strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " ")
+	if !strings.Contains(page, "snapshot a save or restore of its files was under way then (process 42): mounts may be absent until it ends absent then /data the saved state declares it") || strings.Contains(page, "not mounted") {
+		t.Errorf("during a save:\n%s", page)
 	}
 	for _, list := range []Listing{Refs().Listing(), Sandboxes().Listing()} {
 		for expression, want := range map[string]int{"labels:team=blue": 1, "labels:team=red": 0, "!labels:team=blue": 0} {

@@ -100,8 +100,13 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 	for i, m := range x.Mounts {
 		w.Field(label(i+1, "drives at"), normal(m.String()))
 	}
+	name, tone, under := "not mounted", theme.Warn, w.f.State.Saving(b, x)
+	if !under.IsEmpty() {
+		name, tone = "absent then", theme.Normal
+	}
+	w.text("snapshot", under)
 	for i, m := range w.f.State.DrivesLost(b, x) {
-		w.Field(label(i+1, "not mounted"), kit.Span{Tone: theme.Warn, Text: m.String()}, dim("  the saved state declares it"))
+		w.Field(label(i+1, name), kit.Span{Tone: tone, Text: m.String()}, dim("  the saved state declares it"))
 	}
 	for i, u := range x.Owners {
 		w.Field(label(i+1, "files belong to"), normal(u.String()))
