@@ -122,6 +122,8 @@ type CloudFacts struct {
 	// first.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	ExpiresBy Safe      `json:"expires_by,omitzero"`
+	// TTL is its limit on age from creation, as its record writes it; empty: the record names none.
+	TTL Safe `json:"ttl,omitzero"`
 	// NoPorts says that its record declares no port.
 	NoPorts bool `json:"no_ports,omitempty"`
 	// EnvNames are the names of the environment variables that it was made with, sorted, each once; never their values.

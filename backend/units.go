@@ -48,6 +48,23 @@ func (d Duration) String() string {
 // Std returns the time.Duration.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
+// Lifespan reads how long a sandbox lives at most, as Blaxel writes it: a number with one of the units s, m, h, d and w.
+func Lifespan(s string) (time.Duration, bool) {
+	if len(s) < 2 {
+		return 0, false
+	}
+	unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[s[len(s)-1]]
+	n := 0
+	for _, c := range s[:len(s)-1] {
+		if c < '0' || c > '9' || n > 1e6 {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	const most = 200 * 365 * 24 * time.Hour // what is longer does not end, and no time.Duration holds it
+	return time.Duration(n) * unit, unit > 0 && n > 0 && n <= 1e6 && time.Duration(n) <= most/unit
+}
+
 // Size is a number of bytes that configuration files write as "100kB", "64MB", "1GiB" or a plain number.
 type Size int64
 

@@ -221,6 +221,11 @@ func (d *rollbackDoc) text() string {
 	}
 	for _, x := range d.Agents {
 		line("  %-10s %s  %s  (%s)", x.Result, orDash(x.Session), orDash(x.Sandbox), x.Why)
+		for _, all := range [][]fleet.RefDifference{x.Differences, x.Open} {
+			for i := range all {
+				line("      %s", all[i].Said())
+			}
+		}
 	}
 	if len(d.Versions) > 0 {
 		line("\nVersions")

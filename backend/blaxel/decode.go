@@ -97,6 +97,7 @@ func (d *decoder) sandbox(n wire.Node, at time.Time) (r row, ok bool) {
 	b.Provider, b.IsSandbox, b.Name = backend.Text("blaxel"), true, d.text(meta.Get("name"), maxName)
 	b.Raw = d.raw(n, spec, runtime)
 	b.Image, b.Region = d.text(runtime.Get("image"), maxName), d.text(spec.Get("region"), maxWord)
+	b.TTL = d.text(runtime.Get("ttl"), maxWord)
 	b.Org = d.text(meta.Get("workspace"), maxName)
 	b.CreatedAt, b.LastUsedAt = d.moment(meta.Get("createdAt")), d.moment(n.Get("lastUsedAt")).Or(time.Time{})
 	b.StartedAt, b.FinishedAt = backend.NotApplicable[time.Time](), backend.NotApplicable[time.Time]()
@@ -314,7 +315,7 @@ func (d *decoder) preview(n wire.Node) (p backend.Preview, name backend.ID, ok b
 	if life := textOf(spec.Get("ttl")); life != "" && p.Expires.IsNotApplicable() { // it has an end, which only its making tells
 		p.Expires = backend.Unknown[time.Time]()
 		made, known := p.CreatedAt.Get()
-		if after, is := span(life); is && known {
+		if after, is := backend.Lifespan(life); is && known {
 			p.Expires = backend.Known(made.Add(after))
 		}
 	}

@@ -53,7 +53,7 @@ func (x *expiry) policy(p wire.Node) {
 		x.date(value, backend.Text("the date of its policy"))
 	case "ttl-idle":
 		var ok bool
-		if x.after, ok = span(textOf(value)); ok {
+		if x.after, ok = backend.Lifespan(textOf(value)); ok {
 			x.idle = x.written(value)
 			return
 		}
@@ -68,7 +68,7 @@ func (x *expiry) age(n wire.Node, name backend.Literal) {
 	if !n.Exists() || n.IsNull() || textOf(n) == "" && string(n.Raw()) == `""` {
 		return
 	}
-	life, ok := span(textOf(n))
+	life, ok := backend.Lifespan(textOf(n))
 	made, known := x.b.CreatedAt.Get()
 	if !ok || !known {
 		x.open(backend.Textf("its %s of %s from creation has no end that is understood", backend.Text(name), x.written(n)))
@@ -141,21 +141,4 @@ func (x *expiry) written(n wire.Node) backend.Safe {
 		return x.d.clean.Clean(t, maxWord)
 	}
 	return x.d.clean.Clean(string(n.Raw()), maxWord)
-}
-
-// span is a number with one of the units s, m, h, d and w.
-func span(s string) (time.Duration, bool) {
-	if len(s) < 2 {
-		return 0, false
-	}
-	unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[s[len(s)-1]]
-	n := 0
-	for _, c := range s[:len(s)-1] {
-		if c < '0' || c > '9' || n > 1e6 {
-			return 0, false
-		}
-		n = n*10 + int(c-'0')
-	}
-	const most = 200 * 365 * 24 * time.Hour // what is longer does not end, and no time.Duration holds it
-	return time.Duration(n) * unit, unit > 0 && n > 0 && n <= 1e6 && time.Duration(n) <= most/unit
 }

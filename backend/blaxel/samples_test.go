@@ -34,8 +34,8 @@ func TestSamples(t *testing.T) {
 			if !runs.CreatedAt.Or(time.Time{}).Equal(created) || !runs.LastUsedAt.Equal(time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)) {
 				t.Errorf("created %v, used %v", runs.CreatedAt, runs.LastUsedAt)
 			}
-			if want := created.Add(24 * time.Hour); !runs.ExpiresAt.Equal(want) && runs.ExpiresAt.Sub(w.clock.Now().Add(time.Hour)).Abs() > time.Minute || runs.ExpiresBy.IsEmpty() {
-				t.Errorf("it expires at %v by %v", runs.ExpiresAt, runs.ExpiresBy)
+			if want := created.Add(24 * time.Hour); !runs.ExpiresAt.Equal(want) && runs.ExpiresAt.Sub(w.clock.Now().Add(time.Hour)).Abs() > time.Minute || runs.ExpiresBy.IsEmpty() || runs.TTL.String() != "24h" {
+				t.Errorf("it expires at %v by %v, ttl %q", runs.ExpiresAt, runs.ExpiresBy, runs.TTL)
 			}
 			if !r.Whole(backend.KindSandbox) {
 				t.Error("both pages were read, and the list is not whole")

@@ -29,13 +29,16 @@ type RefMatch struct {
 	Why         backend.Safe    `json:"why"`
 	Sandbox     backend.Key     `json:"sandbox,omitzero"`
 	Differences []RefDifference `json:"differences,omitempty"`
+	// Open are facts that one side alone tells, or that cannot be compared: they count for nothing.
+	Open []RefDifference `json:"open,omitempty"`
 }
 
-// RefDifference is a fact of which the state says something else than the inventory.
+// RefDifference is a fact of which the state says something else than the inventory. What a side does not tell is empty.
 type RefDifference struct {
 	Name      backend.Safe `json:"name"`
 	State     backend.Safe `json:"state"`
 	Inventory backend.Safe `json:"inventory"`
+	Note      backend.Safe `json:"note,omitzero"` // what it means, or why it counts for nothing
 }
 
 // newerBy is by how much a sandbox must have been made after its reference was saved: a framework may save the reference
@@ -99,7 +102,7 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	if b == nil {
 		return s.unlisted(r)
 	}
-	m := RefMatch{Result: RefSame, Sandbox: b.Key, Differences: differences(r, b), Why: backend.Textf("%s lists it", backend.Clean(b.Key.Source, 80))}
+	m := RefMatch{Result: RefSame, Sandbox: b.Key, Differences: differences(r, b), Open: open(r, b), Why: backend.Textf("%s lists it", backend.Clean(b.Key.Source, 80))}
 	differs := func(name string) bool {
 		for _, d := range m.Differences {
 			if d.Name.String() == name {
@@ -135,7 +138,7 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	case b.NoPorts && differs("ports"):
 		m.Result, m.Why = s.withoutPorts(r, b)
 	case len(m.Differences) > 0:
-		m.Result, m.Why = RefTakenOver, backend.Text("it is not as the state says: a sandbox of this name may have existed before")
+		m.Result, m.Why = RefTakenOver, backend.Text("it is not as the state says: a sandbox of this name may have existed before, or it was changed since")
 	}
 	return m
 }
@@ -237,7 +240,7 @@ func orUnnamed(s backend.Safe) backend.Safe {
 func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 	add := func(name backend.Literal, state, inventory backend.Safe, differ bool) {
 		if differ && !state.IsEmpty() && !inventory.IsEmpty() {
-			out = append(out, RefDifference{backend.Text(name), state, inventory})
+			out = append(out, RefDifference{Name: backend.Text(name), State: state, Inventory: inventory})
 		}
 	}
 	add("region", r.Agent.Region, b.Region, r.Agent.Region != b.Region)
@@ -256,6 +259,9 @@ func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 			listed = backend.Text("none")
 		}
 		add("ports", backend.Join(missing, " "), listed, true)
+	}
+	if d, differs := lifespans(r.Agent.TTL, b.TTL); differs {
+		out = append(out, d)
 	}
 	for _, l := range r.Agent.Labels {
 		for _, other := range b.Labels {
@@ -298,7 +304,7 @@ func appendLabel(out []RefDifference, state, inventory backend.Field) []RefDiffe
 	if state.Value == inventory.Value || state.Value.IsEmpty() || inventory.Value.IsEmpty() {
 		return out
 	}
-	return append(out, RefDifference{backend.Textf("label %s", state.Name), state.Value, inventory.Value})
+	return append(out, RefDifference{Name: backend.Textf("label %s", state.Name), State: state.Value, Inventory: inventory.Value})
 }
 
 // AgentSession is the session of a sandbox that an agent SDK named: the one of a state whose id begins as the name says; else it is

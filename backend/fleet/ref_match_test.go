@@ -44,6 +44,10 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 		{"a port that is not listed", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			r.Agent.Ports, b.Ports = []int{3000, 8000}, []backend.Safe{backend.Text("3000/http")}
 		}, RefTakenOver, 1},
+		{"another ttl", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.Agent.TTL, b.TTL = backend.Text("12h"), backend.Text("24h")
+		}, RefTakenOver, 1},
+		{"a ttl of one side", func(_ *backend.Ref, b *backend.Sandbox, _ *backend.Reading) { b.TTL = backend.Text("24h") }, RefSame, 0},
 		{"no ports are listed", func(r *backend.Ref, _ *backend.Sandbox, _ *backend.Reading) { r.Agent.Ports = []int{3000} }, RefSame, 0},
 		{"no port is declared", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
 			r.Agent.Ports, b.NoPorts = []int{3000}, true
@@ -90,6 +94,41 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 		m := st.MatchOf(r)
 		if m.Result != c.want || len(m.Differences) != c.differ || m.Why.IsEmpty() {
 			t.Errorf("%s: %+v, want %s with %d differences", c.name, m, c.want, c.differ)
+		}
+	}
+}
+
+// TestTheLifespansOfAStateAndOfItsSandbox are compared as lengths of time; what only one of them names, or nobody can read, is named and is
+// no difference.
+func TestTheLifespansOfAStateAndOfItsSandbox(t *testing.T) {
+	for _, c := range []struct{ state, inventory, differs, open string }{
+		{"12h", "24h", "ttl: 12h in the state, 24h in the inventory", ""},
+		{"1440m", "24h", "", ""},
+		{"7d", "1w", "", ""},
+		{"24h", "24h", "", ""},
+		{"", "", "", ""},
+		{"soon", "soon", "", ""},
+		{"", "24h", "", "ttl: not in the state, 24h in the inventory: a state that names none asks for none, so it was set otherwise"},
+		{"24h", "", "", "ttl: 24h in the state, not in the inventory: its record names none, which may only leave it out"},
+		{"soon", "24h", "", "ttl: soon in the state, 24h in the inventory: they are not compared, as one of them is no length of time that is understood"},
+		{"24h", "3600", "", "ttl: 24h in the state, 3600 in the inventory: they are not compared, as one of them is no length of time that is understood"},
+		{"60d", "30d", "", "ttl: 60d in the state, 30d in the inventory: the platform allows no more in its lowest tiers"},
+		{"24h", "7d", "ttl: 24h in the state, 7d in the inventory", ""},
+		{"60d", "29d", "ttl: 60d in the state, 29d in the inventory", ""},
+	} {
+		r := &backend.Ref{Agent: &backend.AgentState{TTL: backend.Clean(c.state, 40)}}
+		b := &backend.Sandbox{CloudFacts: backend.CloudFacts{TTL: backend.Clean(c.inventory, 40)}}
+		said := func(all []RefDifference) (out string) {
+			for i := range all {
+				out += all[i].Said().String()
+			}
+			return out
+		}
+		if got := said(differences(r, b)); got != c.differs {
+			t.Errorf("%q beside %q differ: %q, want %q", c.state, c.inventory, got, c.differs)
+		}
+		if got := said(open(r, b)); got != c.open {
+			t.Errorf("%q beside %q are open: %q, want %q", c.state, c.inventory, got, c.open)
 		}
 	}
 }

@@ -248,6 +248,9 @@ func (w *writer) compared(m fleet.RefMatch) {
 	for _, d := range m.Differences {
 		w.Field("", normal(d.Name.String()+": "), normal(d.State.String()), dim(" in the state, "), normal(d.Inventory.String()), dim(" in the inventory"))
 	}
+	for i := range m.Open {
+		w.Field("", dim(m.Open[i].Said().String()))
+	}
 }
 
 func seconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) + " s" }

@@ -47,7 +47,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	ref := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s1"), ID: backend.MustID("coder")}, ReadAt: noon},
 		Session: backend.MustID("s1"), Provider: safe("blaxel"), Sandbox: backend.MustID("agents-1"), SavedAt: backend.Known(noon.Add(-time.Hour)), Origin: safe("state-s1.json"),
 		SchemaVersion: backend.NotApplicable[int](),
-		Agent: &backend.AgentState{Root: safe("/workspace"), RootDefault: true, Snapshot: safe("local"), Region: safe("us-pdx-1"), Ports: []int{3000}, PortsPublic: backend.Known(false), PortTTL: backend.Known(3600.0),
+		Agent: &backend.AgentState{Root: safe("/workspace"), RootDefault: true, Snapshot: safe("local"), Region: safe("us-pdx-1"), TTL: safe("12h"), Ports: []int{3000}, PortsPublic: backend.Known(false), PortTTL: backend.Known(3600.0),
 			PauseOnExit: backend.Known(true), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
 			Timeouts: []backend.AgentTimeout{{Name: safe("exec_timeout_s"), Seconds: 900, Default: 300, Saved: true}, {Name: safe("workspace_tar_s"), Seconds: 300, Default: 300}, {Name: safe("fast_op_s"), Seconds: 30, Default: 30}}}}
 	ref.Agent.Drives = []backend.Safe{safe("/data"), safe("/srv")}
@@ -60,7 +60,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	}
 	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-1")}, ReadAt: noon}, Name: safe("agents-1"), Provider: safe("blaxel"), IsSandbox: true,
 		CreatedAt: backend.Known(noon.Add(-2 * time.Hour)), Class: backend.SandboxRunning, Reported: safe("DEPLOYED RUNNING"), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
-		CloudFacts: backend.CloudFacts{Region: safe("eu-lon-1"), Address: safe("http://evil.example/x"), PreviewsAt: noon, Previews: []backend.Preview{preview("port-3000", "https://a.preview.bl.run/app", 3000),
+		CloudFacts: backend.CloudFacts{Region: safe("eu-lon-1"), TTL: safe("24h"), Address: safe("http://evil.example/x"), PreviewsAt: noon, Previews: []backend.Preview{preview("port-3000", "https://a.preview.bl.run/app", 3000),
 			preview("mine", "http://b.preview.bl.run:8081", 4000), preview("session-1", "https://c.preview.bl.run", 443)}}}
 	box.Previews[1].Public, box.Previews[1].Expires = backend.Known(true), backend.Known(noon.Add(-time.Minute))
 	box.Previews[0].Tokens = []backend.PreviewToken{{Name: safe("old"), Expires: backend.Known(noon.Add(-time.Hour)), Expired: backend.Known(true)}, {Name: safe("new"), Expires: backend.Known(noon.Add(time.Hour))}}
@@ -81,7 +81,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	for _, want := range []string{"address http://evil.example/x it is not https below one of hosts: the key is not sent there", "commands 2 lines, the newest at 11:59:00Z: ExecTimeoutError: sh: permission denied it waited 900 s, by its saved state, and saw it as final", "saves 1 line, the newest at 11:59:00Z: tar: no room (phase: tar) its SDK does not try again after tar failed",
 		"owners what is in /workspace belongs to node and root: another user may not change it", "not mounted /data the saved state declares it",
 		"terminals need address: missing the saved state does not name it", "WebSocket library: cannot tell", "Commands do not need them",
-		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "root /workspace the default", "snapshot local",
+		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "ttl: 12h in the state, 24h in the inventory", "ttl 24h", "root /workspace the default", "snapshot local",
 		"exposed ports 3000", "pause on exit yes", "exec_timeout_s 900 s changed: the default is 300 s", "fast_op_s 30 s the default",
 		"also named by state-s2.json the saved state of session s2", "other mounts /bkt (s3_mount) whether it is mounted is not known: no probe looks for it", "mine port 4000 was public, ended 1m ago, at 11:59:00Z", "token old, ended 1h ago, at 11:00:00Z token new, until 13:00:00Z",
 		"removed at 13:00:00Z by its policy of 2h without use, if nothing uses it before limits its ttl of x from creation has no end that is understood",

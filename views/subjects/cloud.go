@@ -41,6 +41,7 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	if !b.ExpiresAt.IsZero() {
 		w.Field("expires", normal(Clock(b.ExpiresAt, w.f.Now)), dim("  by "+b.ExpiresBy.String()))
 	}
+	w.text("ttl", b.TTL)
 	w.text("power", b.Power)
 	if !b.LastUsedAt.IsZero() {
 		w.at("last used", backend.Known(b.LastUsedAt), "")
