@@ -9,6 +9,9 @@ import (
 // than the class of the error and the status. It is what a probe would tell of the same answer.
 type SDKAnswer string
 
+// CodeUsage is the platform's own code for a workspace whose usage limit is met.
+const CodeUsage = "USAGE_LIMIT_EXCEEDED"
+
 // The answers.
 const (
 	AnswerGone   SDKAnswer = "no such sandbox"
@@ -18,9 +21,10 @@ const (
 	AnswerDenied SDKAnswer = "permission denied"
 	AnswerKey    SDKAnswer = "key not accepted"
 	AnswerNoDir  SDKAnswer = "directory missing"
+	AnswerUsage  SDKAnswer = "usage limit met" // of the whole workspace
 )
 
-var sdkAnswers = [...]SDKAnswer{AnswerGone, AnswerWaking, AnswerGoesOn, AnswerFull, AnswerDenied, AnswerKey, AnswerNoDir}
+var sdkAnswers = [...]SDKAnswer{AnswerGone, AnswerWaking, AnswerGoesOn, AnswerFull, AnswerDenied, AnswerKey, AnswerNoDir, AnswerUsage}
 
 // AnswerIn reads the answer from a text and its HTTP status, 0 where none is told; empty: they tell no more. A full disk is told by a
 // 422 only: other answers quote what was on a disk somewhere else.
@@ -28,6 +32,8 @@ func AnswerIn(text string, status int) SDKAnswer {
 	lower := strings.ToLower(text)
 	inside := status == http.StatusUnprocessableEntity
 	switch {
+	case strings.Contains(text, CodeUsage), status == http.StatusPaymentRequired:
+		return AnswerUsage
 	case strings.Contains(text, "WORKLOAD_NOT_FOUND"):
 		return AnswerGone
 	case strings.Contains(text, "WORKLOAD_UNAVAILABLE"):
@@ -81,6 +87,8 @@ func (a SDKAnswer) Means() Safe {
 		return Text("the command could not begin: the directory that it should begin in is not there")
 	case AnswerKey:
 		return Text("the platform does not accept the agent's key: nothing is known of the sandbox")
+	case AnswerUsage:
+		return Text("the platform refuses every call in the workspace, whose usage limit is met: nothing is known of the sandbox")
 	}
 	return Safe{}
 }

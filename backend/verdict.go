@@ -75,12 +75,13 @@ const (
 	FailResumeRefused     FailureKind = "resume-refused"                // a resume was refused, which may pass
 	FailProtocol          FailureKind = "control-protocol-incompatible" // what sends commands and what runs them have versions that do not fit
 	FailNoSpace           FailureKind = "no-space-left"                 // on its disk
+	FailUsageLimit        FailureKind = "usage-limit"                   // its platform refuses every call in its workspace
 )
 
 // FailureKinds lists all kinds.
 func FailureKinds() []FailureKind {
 	return []FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailControl5xx, FailExecStuckQueued,
-		FailExecTimeout, FailServerFrozen, FailServerDir, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint, FailResumeRefused, FailProtocol, FailNoSpace}
+		FailExecTimeout, FailServerFrozen, FailServerDir, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled, FailNoCheckpoint, FailResumeRefused, FailProtocol, FailNoSpace, FailUsageLimit}
 }
 
 // String returns the kind as a person reads it.

@@ -210,7 +210,7 @@ func TestAProbeOfWhatDoesNotAnswer(t *testing.T) {
 		"key":       {401, `{"error":{"code":"AUTHENTICATION_FAILED","message":"m"}}`, backend.OutcomeUnknown, backend.FailUnauthorised, true},
 		"bare key":  {401, `{"error":"no"}`, backend.OutcomeUnknown, backend.FailUnauthorised, true},
 		"throttled": {429, `{}`, backend.OutcomeUnknown, backend.FailThrottled, true},
-		"used up":   {402, `{"error":{"code":"USAGE_LIMIT_EXCEEDED","message":"m"}}`, backend.OutcomeUnknown, backend.FailThrottled, false},
+		"used up":   {402, `{"error":{"code":"USAGE_LIMIT_EXCEEDED","message":"m"}}`, backend.OutcomeUnknown, backend.FailUsageLimit, false},
 		"edge":      {504, `<html>`, backend.OutcomeUnknown, "", false},
 		"not ready": {404, `{"error":{"code":"WORKLOAD_UNAVAILABLE","message":"m","retryable":true}}`, backend.OutcomeUnknown, "", false},
 	} {

@@ -66,7 +66,8 @@ func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (ac
 	if is := c.clean(status, 60); is.String() != fact(t, factStatus) {
 		return actions.Done{}, &actions.ChangedError{What: backend.Textf("it is reported %s now", is)}
 	}
-	return e.do(c, ctx, t)
+	done, err := e.do(c, ctx, t)
+	return c.withLimit(done), err
 }
 
 func fact(t actions.Target, name string) string {
@@ -90,6 +91,7 @@ type client struct {
 	waking  *sandbox.Refusal // of the first request, where that was sent again
 	unready time.Duration    // how long it was sent again without another answer, until the wait was over; zero: it was not over
 	answers int              // of the server in it
+	usedUp  *sandbox.Refusal // of the newest answer for the usage limit of the workspace; nil: that was another one
 }
 
 // client makes one for a target. The key goes to the control plane, and to the address of the sandbox where that is allowed.
@@ -136,6 +138,9 @@ func (c *client) ask(ctx context.Context, call sandbox.Call, within time.Duratio
 	a, err := c.send(ctx, c.inside, call, within)
 	if err == nil && (a.refusal == nil && isJSON(a.body) || a.refusal != nil && a.refusal.Heard()) {
 		c.answers++
+	}
+	if err == nil {
+		c.met(a.refusal)
 	}
 	return a, err
 }

@@ -126,7 +126,7 @@ func (x *examination) unanswered(a *answer, err error) {
 		case sandbox.MeansKey:
 			v.Kind = backend.FailUnauthorised
 		case sandbox.MeansLimit:
-			v.Kind = backend.FailThrottled
+			v.Kind = limitOf(a.refusal)
 		case sandbox.MeansFull:
 			v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailNoSpace
 		case sandbox.MeansUnknown, sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansGoesOn, sandbox.MeansNoDir, sandbox.MeansNotStarted, sandbox.MeansMissing,
@@ -216,7 +216,7 @@ func (x *examination) refused(v *backend.Verdict, r *sandbox.Refusal, top *sandb
 	case sandbox.MeansKey:
 		v.Kind = backend.FailUnauthorised
 	case sandbox.MeansLimit:
-		v.Kind = backend.FailThrottled
+		v.Kind = limitOf(r)
 	case sandbox.MeansWaking:
 		v.Kind = backend.FailWaking
 	case sandbox.MeansGone, sandbox.MeansTransient, sandbox.MeansEdgeLimit, sandbox.MeansMissing, sandbox.MeansNoProcess, sandbox.MeansNotRunning, sandbox.MeansNoSignal,

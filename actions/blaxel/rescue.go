@@ -83,6 +83,7 @@ func (f files) Read(ctx context.Context, name string, to io.Writer, limit int64)
 	case r.Status < 200 || r.Status > 299:
 		refusal := sandbox.ReadRefusal(r.Status, r.Header, r.Body)
 		refusal.Took = f.c.factory.now().Sub(began)
+		f.c.met(&refusal)
 		return 0, errors.New(f.c.said(&refusal))
 	}
 	return size, nil

@@ -53,6 +53,10 @@ func (n *startNote) subject() alerts.Subject {
 // shortNote is since when a provider is short of room.
 type shortNote struct {
 	Since time.Time `json:"first,omitzero"`
+	// Refused is when the platform last refused a call for the usage limit of its workspace, Said its answer, and By who had it.
+	Refused time.Time    `json:"last,omitzero"`
+	Said    backend.Safe `json:"text,omitzero"`
+	By      backend.Safe `json:"by,omitzero"`
 }
 
 type capacity struct {
@@ -140,6 +144,7 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
 	out = append(out, r.pools(env, known, seen)...)
+	out = append(out, r.usage(env, known, seen)...)
 	return append(out, unmentioned(env, known, seen)...)
 }
 

@@ -275,7 +275,7 @@ func observations(b *backend.Sandbox) []backend.Verdict {
 // request that was refused or slowed down says nothing.
 func counts(v *backend.Verdict) bool {
 	switch v.Kind {
-	case backend.FailAsleep, backend.FailWaking, backend.FailThrottled, backend.FailNoCheckpoint, backend.FailResumeRefused:
+	case backend.FailAsleep, backend.FailWaking, backend.FailThrottled, backend.FailUsageLimit, backend.FailNoCheckpoint, backend.FailResumeRefused:
 		return false
 	case backend.FailUnauthorised: // of a command or its directory: the sandbox's own user is refused
 		return v.Plane != backend.PlaneControl

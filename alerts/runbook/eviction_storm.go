@@ -317,6 +317,8 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 // concludeStormCause concludes from the causes of storms, the nearest to what engineers can change first.
 func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
+	case s.ledBy("capacity") != nil && limitMet(s.ledBy("capacity")):
+		s.endUsage(d)
 	case s.noneToGive():
 		d.conclude("The platform has no container to give now. That is not your limit.")
 		d.do("Wait, and try again later. See www.cloudflarestatus.com if it lasts.")

@@ -277,7 +277,7 @@ func emptiedBy(v backend.Verdict) bool {
 		text := strings.ToLower(v.What.String())
 		return strings.Contains(text, "workspace") || strings.Contains(text, "directory") || strings.Contains(text, "mount")
 	case backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailServerDir, backend.FailGone,
-		backend.FailAsleep, backend.FailWaking, backend.FailUnauthorised, backend.FailThrottled, backend.FailNoCheckpoint, backend.FailResumeRefused, backend.FailProtocol, backend.FailNoSpace:
+		backend.FailAsleep, backend.FailWaking, backend.FailUnauthorised, backend.FailThrottled, backend.FailNoCheckpoint, backend.FailResumeRefused, backend.FailProtocol, backend.FailNoSpace, backend.FailUsageLimit:
 	}
 	return false
 }

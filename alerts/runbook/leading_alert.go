@@ -107,8 +107,8 @@ func affirmed(a *alerts.Alert) []string {
 	case "evicted-sustained":
 		return []string{"evicted"}
 	case "capacity":
-		if !refused(a) {
-			return nil // full, or nobody's limit
+		if !refused(a) || limitMet(a) {
+			return nil // full, or nobody's limit, or one of use
 		}
 		return []string{"quota"}
 	case "misclassified-transient":

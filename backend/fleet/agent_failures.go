@@ -73,7 +73,8 @@ func (s *State) ProvedAt(b *backend.Sandbox) time.Time {
 
 // ofCaller reports whether an error tells nothing of the sandbox.
 func ofCaller(text backend.Safe) bool {
-	return backend.SignedAnswer(text) == backend.AnswerKey || strings.Contains(text.String(), "timeout 0 s") || strings.Contains(text.String(), "timeout 0.0 s")
+	answer := backend.SignedAnswer(text)
+	return answer == backend.AnswerKey || answer == backend.AnswerUsage || strings.Contains(text.String(), "timeout 0 s") || strings.Contains(text.String(), "timeout 0.0 s")
 }
 
 // execKind is what a probe would call an error of a command.
@@ -98,6 +99,8 @@ func (s *State) execKind(b *backend.Sandbox, text backend.Safe) backend.FailureK
 			return backend.FailWorkDirMissing
 		}
 		return ""
+	case backend.AnswerUsage:
+		return backend.FailUsageLimit
 	case backend.AnswerKey:
 	}
 	switch {

@@ -195,8 +195,11 @@ func refusedRoom(b *backend.Sandbox) (v backend.Verdict, is bool) {
 }
 
 // PlacesFor are the keys of alerts about the places in which a sandbox would run whose newest command was refused for want of one; none where
-// it was not, or where something says that it runs.
+// it was not, or where something says that it runs. On a platform of agents a usage limit is that of all sandboxes of a source.
 func (s *State) PlacesFor(b *backend.Sandbox) (out []backend.Key) {
+	if b.Provider.String() == "blaxel" {
+		return []backend.Key{backend.PlacesKey(b.Key.Source, nil)}
+	}
 	if _, is := refusedRoom(b); !is {
 		return nil
 	}

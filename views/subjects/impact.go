@@ -143,6 +143,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 // shortage is what a provider without free instances means, where how names those that wait.
 func shortage(a *alerts.Alert, how string) string {
 	switch {
+	case strings.Contains(a.Cause.String(), backend.CodeUsage):
+		return "no agent in this workspace can do anything in its sandbox"
 	case strings.HasSuffix(a.Cause.String(), " is nearly full"):
 		return "none yet; new sandboxes do not start when it is full"
 	case len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindWorkspace:

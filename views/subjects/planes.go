@@ -154,6 +154,7 @@ func failureBrief(k backend.FailureKind) backend.Safe {
 		backend.FailUnauthorised:      backend.Text("not permitted"),
 		backend.FailProtocol:          backend.Text("versions clash"),
 		backend.FailNoSpace:           backend.Text("disk full"),
+		backend.FailUsageLimit:        backend.Text("usage limit"),
 	}[k]
 }
 

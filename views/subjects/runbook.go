@@ -108,6 +108,9 @@ func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 
 // ofIt says what a subject is to the one that it is joined to.
 func ofIt(k backend.Key, s *views.Snapshot) string {
+	if h := s.State.Source(k.Source); k.Kind == backend.KindSource && h != nil && h.Kind == "blaxel" {
+		return "the workspace of " + k.Source + ", in which it is"
+	}
 	if k.Kind == backend.KindSource {
 		return "the instances of " + k.Source + ", of which it was refused one"
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/backend"
 	"sandglass/backend/wire"
 )
 
@@ -29,7 +30,6 @@ const (
 	CodeNotFound    = "WORKLOAD_NOT_FOUND"
 	CodeNoWorkspace = "WORKSPACE_NOT_FOUND"
 	CodeNoRoute     = "ROUTE_NOT_FOUND"
-	CodeUsage       = "USAGE_LIMIT_EXCEEDED"
 	CodePolicy      = "POLICY_VIOLATION"
 )
 
@@ -44,6 +44,12 @@ type Refusal struct {
 	Took time.Duration
 	// Retryable says that the platform itself calls it worth another try.
 	Retryable bool
+}
+
+// UsedUp reports whether what stands before a sandbox refused the call since the usage limit of its workspace is met: it refuses every other
+// call there too.
+func (r *Refusal) UsedUp() bool {
+	return r.Code == backend.CodeUsage || r.Status == http.StatusPaymentRequired && r.Origin != OriginInside
 }
 
 // edgeWait is near how long the network before a sandbox waits for an answer, which is about 60 s.
