@@ -89,6 +89,13 @@ func (x *AgentState) LostBefore() Safe {
 	return Text("the files of the one before are not in it, except in mounts")
 }
 
+// Bounds of the names of environment variables that are kept of a saved session, and of the record of its sandbox: how many, and of what
+// length. They are the same, so that the names can be compared.
+const (
+	MaxVariables    = 200
+	MaxVariableName = 80
+)
+
 // AgentVariable is an environment variable of a saved session.
 type AgentVariable struct {
 	Name   Safe `json:"name"`

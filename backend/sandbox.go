@@ -128,6 +128,8 @@ type CloudFacts struct {
 	NoPorts bool `json:"no_ports,omitempty"`
 	// EnvNames are the names of the environment variables that it was made with, sorted, each once; never their values.
 	EnvNames []Safe `json:"env_names,omitempty"`
+	// NoEnv says that its record declares no environment variable.
+	NoEnv bool `json:"no_env,omitempty"`
 	// Previews are its addresses on the internet; PreviewsAt is when they were read, zero: never.
 	Previews   []Preview `json:"previews,omitempty"`
 	PreviewsAt time.Time `json:"previews_at,omitzero"`

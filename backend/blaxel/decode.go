@@ -16,7 +16,6 @@ const (
 	maxName   = 200
 	maxRaw    = 4000
 	maxWord   = 60
-	maxEnv    = 200 // names of environment variables
 	maxLabels = 100
 	maxMounts = 50
 )
@@ -144,11 +143,12 @@ func (d *decoder) raw(n, spec, runtime wire.Node) backend.Safe {
 func (d *decoder) environment(b *backend.Sandbox, runtime wire.Node) {
 	seen := map[string]bool{}
 	for e := range runtime.Get("envs").Elements() {
-		if name := textOf(e.Get("name")); name != "" && !seen[name] && len(seen) < maxEnv {
+		if name := textOf(e.Get("name")); name != "" && !seen[name] && len(seen) < backend.MaxVariables {
 			seen[name] = true
-			b.EnvNames = append(b.EnvNames, d.clean.Clean(name, maxWord))
+			b.EnvNames = append(b.EnvNames, d.clean.Clean(name, backend.MaxVariableName))
 		}
 	}
+	b.NoEnv = len(b.EnvNames) == 0 && runtime.Get("envs").Kind() == '['
 	stable.Sort(b.EnvNames, func(x, y backend.Safe) int { return strings.Compare(x.String(), y.String()) })
 }
 

@@ -42,6 +42,17 @@ func TestNoPortsIsTold(t *testing.T) {
 	}
 }
 
+// TestNoEnvironmentIsTold: a record that declares no variable is another one than a record that does not tell.
+func TestNoEnvironmentIsTold(t *testing.T) {
+	for envs, want := range map[string]string{`[]`: "true []", `null`: "false []", `[{"name":"B"},{"name":"A","value":"v"}]`: "false [A B]"} {
+		w := newWorld(t, nil)
+		w.set("/sandboxes", page("", fmt.Sprintf(`{"metadata":{"name":"a","createdAt":%q},"spec":{"runtime":{"envs":%s}},"status":"DEPLOYED"}`, day, envs)))
+		if b := sandboxOf(t, w.poll(), "a"); fmt.Sprint(b.NoEnv, b.EnvNames) != want {
+			t.Errorf("%s: %v %v, want %s", envs, b.NoEnv, b.EnvNames, want)
+		}
+	}
+}
+
 // TestWhatRemovesAnIdleSandbox: a limit on idleness is told with its end where that can be counted, else in words, as is each limit
 // that cannot be read.
 func TestWhatRemovesAnIdleSandbox(t *testing.T) {

@@ -179,7 +179,7 @@ func TestNoValueOfASecretIsKept(t *testing.T) {
 	if b.Session.Raw() != "s-1" || b.Workspace.Raw() != "box" || b.JoinedBy.String() != "label sandglass.session" || len(b.Labels) != 6 {
 		t.Errorf("joined to %v and %v by %v", b.Session, b.Workspace, b.JoinedBy)
 	}
-	if got := fmt.Sprint(b.EnvNames); got != "[LEVEL TOKEN]" {
+	if got := fmt.Sprint(b.EnvNames, b.NoEnv); got != "[LEVEL TOKEN] false" {
 		t.Error(got)
 	}
 	if len(b.Previews) != 3 || b.PreviewsAt.IsZero() {

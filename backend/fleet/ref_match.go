@@ -263,6 +263,9 @@ func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 	if d, differs := lifespans(r.Agent.TTL, b.TTL); differs {
 		out = append(out, d)
 	}
+	if missing, differs := undeclared(r.Agent, b); differs {
+		out = append(out, RefDifference{Name: backend.Text("environment"), State: variables(missing), Inventory: backend.Text("not declared")})
+	}
 	for _, l := range r.Agent.Labels {
 		for _, other := range b.Labels {
 			if l.Name == other.Name {

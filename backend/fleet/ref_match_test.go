@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +131,61 @@ func TestTheLifespansOfAStateAndOfItsSandbox(t *testing.T) {
 		}
 		if got := said(open(r, b)); got != c.open {
 			t.Errorf("%q beside %q are open: %q, want %q", c.state, c.inventory, got, c.open)
+		}
+	}
+}
+
+// TestTheEnvironmentOfAStateAndOfItsSandbox: the names that one side alone has are told with the origin that wins, never values. One of the
+// client's options that the record does not declare differs; one of the manifest need not be declared.
+func TestTheEnvironmentOfAStateAndOfItsSandbox(t *testing.T) {
+	many := make([]string, 10)
+	for i := range many {
+		many[i] = fmt.Sprintf("E%02d", i)
+	}
+	full := make([]string, backend.MaxVariables)
+	for i := range full {
+		full[i] = fmt.Sprintf("F%03d", i)
+	}
+	for _, c := range []struct {
+		name           string
+		base, manifest []string
+		declared       []string
+		none           bool
+		differs        string
+		open           []string
+	}{
+		{"the same", []string{"A"}, nil, []string{"A"}, false, "", nil},
+		{"none on both sides", nil, nil, nil, true, "", nil},
+		{"the record lacks one", []string{"A", "B"}, nil, []string{"B"}, false, "environment: A (base) in the state, not declared in the inventory", nil},
+		{"the record declares none", []string{"A"}, nil, nil, true, "environment: A (base) in the state, not declared in the inventory", nil},
+		{"the record does not tell", []string{"A"}, []string{"M"}, nil, false, "", []string{"environment: A (base) M (manifest) in the state, not in the inventory: its record tells no environment"}},
+		{"of the manifest alone", nil, []string{"M"}, nil, true, "", []string{"environment: M (manifest) in the state, not in the inventory: the agent sets it with each command, so that the record need not declare it"}},
+		{"of the manifest, and declared", nil, []string{"M"}, []string{"M"}, false, "", nil},
+		{"of the record alone", []string{"B"}, nil, []string{"A", "B", "C"}, false, "", []string{"environment: not in the state, A C in the inventory: who declared it is not known"}},
+		{"many", many, nil, nil, true, "environment: E00 (base) E01 (base) E02 (base) E03 (base) E04 (base) E05 (base) E06 (base) E07 (base) and 2 more in the state, not declared in the inventory", nil},
+		{"a record that is cut", []string{"A"}, nil, full, false, "", []string{"environment: A (base) in the state, not in the inventory: its record declares more than are kept",
+			"environment: not in the state, F000 F001 F002 F003 F004 F005 F006 F007 and 192 more in the inventory: who declared it is not known"}},
+		{"a state that is cut", full, nil, append(slices.Clone(full), "X")[1:], false, "", []string{"environment: F000 (base) in the state, not in the inventory: its record declares more than are kept"}},
+	} {
+		x, b := &backend.AgentState{}, &backend.Sandbox{CloudFacts: backend.CloudFacts{NoEnv: c.none}}
+		for origin, names := range map[string][]string{"base": c.base, "manifest": c.manifest} {
+			for _, n := range names {
+				x.Env = append(x.Env, backend.AgentVariable{Name: backend.Clean(n, 20), Origin: backend.Clean(origin, 20)})
+			}
+		}
+		slices.SortFunc(x.Env, func(a, b backend.AgentVariable) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+		for _, n := range c.declared {
+			b.EnvNames = append(b.EnvNames, backend.Clean(n, 20))
+		}
+		differs, opened := "", []string(nil)
+		for _, d := range differences(&backend.Ref{Agent: x}, b) {
+			differs += d.Said().String()
+		}
+		for _, d := range open(&backend.Ref{Agent: x}, b) {
+			opened = append(opened, d.Said().String())
+		}
+		if differs != c.differs || !slices.Equal(opened, c.open) {
+			t.Errorf("%s: differ %q, open %q", c.name, differs, opened)
 		}
 	}
 }

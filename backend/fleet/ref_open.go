@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -27,7 +29,7 @@ func open(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 	if d, differs := lifespans(r.Agent.TTL, b.TTL); !d.Name.IsEmpty() && !differs {
 		out = append(out, d)
 	}
-	return out
+	return append(out, environment(r.Agent, b)...)
 }
 
 // forced are the limits on age that the platform sets where an account is of one of its two lowest tiers.
@@ -57,4 +59,76 @@ func lifespans(state, inventory backend.Safe) (d RefDifference, differs bool) {
 		return d, true
 	}
 	return d, false
+}
+
+// undeclared are the environment variables of the options of an agent's client that the record of its sandbox does not declare. Its SDK
+// gives them to the platform where it makes the sandbox, so that they differ; of a record that tells none, or of which not all names are kept, that
+// is not known.
+func undeclared(x *backend.AgentState, b *backend.Sandbox) (missing []backend.AgentVariable, differs bool) {
+	for _, v := range x.Env {
+		if v.Origin.String() != "manifest" && !declares(b, v.Name) {
+			missing = append(missing, v)
+		}
+	}
+	return missing, len(missing) > 0 && (len(b.EnvNames) > 0 || b.NoEnv) && len(b.EnvNames) < backend.MaxVariables
+}
+
+// declares reports whether the record of a sandbox declares a variable; the names are sorted.
+func declares(b *backend.Sandbox, name backend.Safe) bool {
+	_, has := slices.BinarySearchFunc(b.EnvNames, name, byText)
+	return has
+}
+
+func byText(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) }
+
+// environment names the environment variables that one side alone has, where that is no difference.
+func environment(x *backend.AgentState, b *backend.Sandbox) (out []RefDifference) {
+	add := func(state, inventory, note backend.Safe) {
+		if !state.IsEmpty() || !inventory.IsEmpty() {
+			out = append(out, RefDifference{Name: backend.Text("environment"), State: state, Inventory: inventory, Note: note})
+		}
+	}
+	if len(b.EnvNames) == 0 && !b.NoEnv {
+		add(variables(x.Env), backend.Safe{}, backend.Text("its record tells no environment"))
+		return out
+	}
+	if missing, differs := undeclared(x, b); !differs {
+		add(variables(missing), backend.Safe{}, backend.Text("its record declares more than are kept"))
+	}
+	var each []backend.AgentVariable
+	for _, v := range x.Env {
+		if v.Origin.String() == "manifest" && !declares(b, v.Name) {
+			each = append(each, v)
+		}
+	}
+	var extra []backend.Safe
+	for _, name := range b.EnvNames {
+		if _, has := slices.BinarySearchFunc(x.Env, name, func(v backend.AgentVariable, n backend.Safe) int { return byText(v.Name, n) }); !has {
+			extra = append(extra, name)
+		}
+	}
+	add(variables(each), backend.Safe{}, backend.Text("the agent sets it with each command, so that the record need not declare it"))
+	if len(x.Env) < backend.MaxVariables {
+		add(backend.Safe{}, someOf(extra), backend.Text("who declared it is not known"))
+	}
+	return out
+}
+
+// variables are names with the origin that wins, as many as a line has room for.
+func variables(all []backend.AgentVariable) backend.Safe {
+	names := make([]backend.Safe, len(all))
+	for i, v := range all {
+		names[i] = backend.Textf("%s (%s)", v.Name, v.Origin)
+	}
+	return someOf(names)
+}
+
+// someOf joins names, as many as a line has room for.
+func someOf(all []backend.Safe) backend.Safe {
+	const most = 8
+	joined := backend.Join(all[:min(len(all), most)], " ")
+	if len(all) > most {
+		joined = backend.Textf("%s and %d more", joined, len(all)-most)
+	}
+	return joined
 }

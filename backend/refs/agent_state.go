@@ -41,9 +41,8 @@ const (
 	// agentRoot is where the SDK works when the manifest does not say.
 	agentRoot = "/workspace"
 
-	maxVariables = 200
-	maxLabels    = 100
-	maxPorts     = 100
+	maxLabels = 100
+	maxPorts  = 100
 
 	maxDrives     = 50
 	maxEntryDepth = 6
@@ -199,7 +198,7 @@ func (d *decoder) variables(n wire.Node) []backend.AgentVariable {
 	origins := map[string]backend.Safe{}
 	take := func(from wire.Node, origin backend.Literal) {
 		for name := range from.Members() {
-			if _, wins := origins[string(name)]; !wins && len(origins) < maxVariables {
+			if _, wins := origins[string(name)]; !wins && len(origins) < backend.MaxVariables {
 				origins[string(name)] = backend.Text(origin)
 			}
 		}
@@ -214,7 +213,7 @@ func (d *decoder) variables(n wire.Node) []backend.AgentVariable {
 	}
 	var out []backend.AgentVariable
 	for name, origin := range origins {
-		out = append(out, backend.AgentVariable{Name: d.s.deps.Cleaner.Clean(name, 80), Origin: origin})
+		out = append(out, backend.AgentVariable{Name: d.s.deps.Cleaner.Clean(name, backend.MaxVariableName), Origin: origin})
 	}
 	stable.Sort(out, func(a, b backend.AgentVariable) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	return out

@@ -199,6 +199,9 @@ func (p *Platform) control(w http.ResponseWriter, r *http.Request, at []string) 
 	}
 }
 
+// tokenName is a variable that every session gives its sandbox.
+const tokenName, token = "NPM_TOKEN", "npm_0123456789abcdefghijklmnopqrstuvwxyz"
+
 // asleepAfter is how long after its last use a sandbox sleeps.
 const asleepAfter = 15 * time.Second
 
@@ -210,7 +213,7 @@ func (p *Platform) told(b *Box, whole bool) map[string]any {
 	out := map[string]any{
 		"metadata": map[string]any{"name": b.Name, "workspace": Workspace, "labels": b.Labels, "createdAt": b.Created.UTC().Format(time.RFC3339), "updatedAt": b.Created.UTC().Format(time.RFC3339),
 			"createdBy": "svc-agents", "updatedBy": "svc-agents", "plan": "tier-2", "url": p.base() + "/sbx/" + b.Name},
-		"spec":   map[string]any{"enabled": true, "region": Region, "runtime": map[string]any{"image": "blaxel/base-image:latest", "memory": 4096, "ports": []any{}, "envs": []any{}}},
+		"spec":   map[string]any{"enabled": true, "region": Region, "runtime": map[string]any{"image": "blaxel/base-image:latest", "memory": 4096, "ports": []any{}, "envs": []any{map[string]any{"name": tokenName, "value": token, "secret": true}}}},
 		"status": b.Status, "lastUsedAt": b.used.UTC().Format(time.RFC3339), "nodeGeneration": "mk3.1"}
 	if b.Status == "DEPLOYED" {
 		out["state"] = state

@@ -73,7 +73,7 @@ func (p *Platform) Play(story Story, start time.Time) *Play {
 	case BelievesDead:
 		box.Asleep, box.Cold = true, 1
 	case Runaway:
-		box.Server.Start("agent-build", "env NPM_TOKEN=npm_0123456789abcdefghijklmnopqrstuvwxyz npm run build", "/workspace", start.Add(-20*time.Minute))
+		box.Server.Start("agent-build", "env "+tokenName+"="+token+" npm run build", "/workspace", start.Add(-20*time.Minute))
 	case LeakedOnExit:
 		box.Snapshots = []Saved{{ID: "snap-1", Name: "before-refactoring", Created: start.Add(-45 * time.Minute)}}
 	case InterruptedSnapshot:
@@ -91,7 +91,7 @@ func (x *Play) States() map[string][]byte {
 		keeps := x.story != LeakedOnExit || i != 1
 		state := map[string]any{"type": "blaxel", "session_id": s, "snapshot": map[string]any{"type": "noop", "id": s}, "manifest": map[string]any{"version": 1, "root": "/workspace", "entries": map[string]any{}},
 			"exposed_ports": []any{}, "workspace_root_ready": true, "sandbox_name": BoxName(s), "image": "blaxel/base-image:latest", "memory": 4096, "region": Region,
-			"base_env_vars": map[string]string{"NPM_TOKEN": "npm_0123456789abcdefghijklmnopqrstuvwxyz"}, "labels": map[string]string{"team": "agents"}, "pause_on_exit": keeps,
+			"base_env_vars": map[string]string{tokenName: token}, "labels": map[string]string{"team": "agents"}, "pause_on_exit": keeps,
 			"timeouts":    map[string]float64{"exec_timeout_s": 300, "cleanup_s": 30, "file_upload_s": 1800, "file_download_s": 1800, "workspace_tar_s": 300, "fast_op_s": 30},
 			"sandbox_url": x.p.base() + "/sbx/" + BoxName(s), "exposed_port_public": true, "exposed_port_url_ttl_s": 3600}
 		b, err := json.MarshalIndent(map[string]any{"$schemaVersion": "1.17", "sandbox": map[string]any{"backend_id": "blaxel", "current_agent_key": "coder", "current_agent_name": "coder", "session_state": state}}, "", " ")

@@ -53,6 +53,8 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	}
 	if len(b.EnvNames) > 0 {
 		w.Field("environment", normal(backend.Join(b.EnvNames, " ").String()), dim("  names only"))
+	} else if b.NoEnv {
+		w.Field("environment", normal("none"))
 	}
 	w.inside(b)
 	w.previews(b)
