@@ -145,6 +145,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"so that it never falls asleep: only a destroy", "kept alive"}, {"it waits to fall asleep", "waits to fall asleep"},
 	{"it did not fall asleep when it was due", "did not fall asleep"},
 	{"no list names its session", "session not listed"},
+	{"met its usage limit", "usage limit met"},
 	{"its session is in no list any more", "session left list"},
 	{"its session is over, and nothing says", "session is over"},
 }
