@@ -17,8 +17,8 @@ type history interface {
 	Records(ctx context.Context, f audit.Filter) iter.Seq2[audit.Record, error]
 }
 
-// mentionUnsaved says of each sandbox that a plan destroys or replaces what the newest rescue of it did not save, when that was, and where
-// the part that was saved is. A rescue that saved all takes it back.
+// mentionUnsaved says of each sandbox that a plan destroys or replaces that no rescue of it was made where one can be, or what the newest
+// did not save, when that was, and where the part that was saved is. A rescue that saved all takes it back.
 func (c *Control) mentionUnsaved(ctx context.Context, p *Plan, s *fleet.State) {
 	j, ok := c.opt.Journal.(history)
 	if !ok || p.Of != backend.KindSandbox || p.Verb != Destroy && p.Verb != Replace {
@@ -42,7 +42,13 @@ func (c *Control) mentionUnsaved(ctx context.Context, p *Plan, s *fleet.State) {
 		if b := s.Sandbox(t.Key); b != nil {
 			made, _ = b.CreatedAt.Get()
 		}
-		if !tried || savedAll(&r) || made.After(r.At) { // then another sandbox had that id
+		if !tried || made.After(r.At) { // then another sandbox had that id
+			if c.rescues(t.Key) {
+				t.Notes = slices.Concat([]backend.Safe{backend.Text("nothing of it was rescued: the journal has no rescue of it")}, t.Notes)
+			}
+			continue
+		}
+		if savedAll(&r) {
 			continue
 		}
 		says := backend.Literal("its rescue of %s failed, and its files are only in it: %s")
@@ -51,6 +57,11 @@ func (c *Control) mentionUnsaved(ctx context.Context, p *Plan, s *fleet.State) {
 		}
 		t.Notes = slices.Concat([]backend.Safe{backend.Textf(says, backend.Clean(r.At.UTC().Format("2006-01-02 15:04:05Z"), 40), r.Detail)}, t.Notes)
 	}
+}
+
+// rescues reports whether the files of a sandbox can be copied first.
+func (c *Control) rescues(k backend.Key) bool {
+	return slices.ContainsFunc(c.opt.Abilities, func(a Ability) bool { return a.Spec.Verb == Rescue && a.Source == k.Source && a.For(k) })
 }
 
 func savedAll(r *audit.Record) bool { return r.Result == audit.ResultVerified }

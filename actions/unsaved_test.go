@@ -70,6 +70,35 @@ func TestAPlanToDestroyNamesWhatARescueDidNotSave(t *testing.T) {
 	}
 }
 
+// TestAPlanToDestroySaysThatNothingWasRescued: where a rescue could have been made, and the journal has none.
+func TestAPlanToDestroySaysThatNothingWasRescued(t *testing.T) {
+	at := time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)
+	box := backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-1")}
+	for name, c := range map[string]struct{ able, before, says bool }{"none": {true, false, true}, "of another before": {true, true, true}, "none can be made": {false, false, false}} {
+		j, err := audit.New(audit.Options{Dir: t.TempDir(), Origin: audit.Origin{Host: backend.Text("bastion")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := &fleet.State{Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}})}
+		if c.before {
+			e := audit.Entry{At: at, Phase: audit.PhaseOutcome, Who: me, Verb: string(Rescue), Kind: "sandbox", Digest: "d", Subjects: []backend.Key{box}, Result: audit.ResultVerified}
+			if _, err := j.Append(t.Context(), e, audit.Synced); err != nil {
+				t.Fatal(err)
+			}
+			st.Sandbox(box).CreatedAt = backend.Known(at.Add(time.Hour))
+		}
+		able := []Ability{{Source: "bl", SourceKind: "blaxel", Spec: Spec{Verb: Destroy, Of: backend.KindSandbox, Title: "destroy", Cap: CapAbsolute}, Part: Part{Targets: noted{}}}}
+		if c.able {
+			able = append(able, Ability{Source: "bl", SourceKind: "blaxel", Spec: Spec{Verb: Rescue, Of: backend.KindSandbox, Title: "rescue", Cap: CapAbsolute}, Part: Part{Targets: noted{}}})
+		}
+		o := operator(Options{Journal: j, StateDir: t.TempDir(), Now: func() time.Time { return at.Add(2 * time.Hour) }, Feed: stillFeed{State: st}, Abilities: able})
+		p := plan(t, o, Intent{Verb: Destroy, Source: "bl", Keys: []backend.Key{box}})
+		if says := strings.Contains(p.Targets[0].Notes[0].String(), "nothing of it was rescued"); says != c.says {
+			t.Errorf("%s: %v", name, p.Targets[0].Notes)
+		}
+	}
+}
+
 // stillFeed is a State that does not change.
 type stillFeed struct {
 	Feed

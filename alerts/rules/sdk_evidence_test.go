@@ -67,6 +67,18 @@ func TestALeakThatALogTells(t *testing.T) {
 		if told == goesOn {
 			t.Errorf("it goes on: %t:\n%s", goesOn, summary(s.board))
 		}
+		used := "was last used at " + failed.Add(2*time.Minute).UTC().Format("15:04:05Z") + ", after its session's end"
+		for _, e := range a[:min(len(a), 1)] {
+			if text := fmt.Sprint(e.Evidence); strings.Contains(text, "was last used") {
+				t.Errorf("nothing used it: %s", text)
+			}
+		}
+		if !goesOn {
+			s.cloudBox(cloudBox, func(b *backend.Sandbox) {
+				b.Session, b.LastUsedAt = backend.MustID("lonely"), failed.Add(2*time.Minute)
+			})
+			wantEvidence(t, s.every(10*time.Second, time.Minute, nil).want(terminateRule, alerts.StateFiring), used)
+		}
 		if !goesOn { // the line is forgotten, the leak is not
 			s.every(time.Minute, 2*time.Hour, nil).want(terminateRule, alerts.StateFiring)
 		}

@@ -105,3 +105,11 @@ func deletionsFailed(env *alerts.Env, a *alerts.Alert, oldest *backend.Sandbox) 
 	return []alerts.Evidence{{Text: backend.Textf("log: deletions of %s failed in %s, the newest: %s; %s", plural(boxes, "sandbox"), plural(lines, "line"), newest.Newest, newest.Means),
 		Value: backend.Known(float64(lines)), Unit: "lines", Source: newest.Source, At: newest.At}}
 }
+
+// usedSince is that a platform saw a sandbox in use after the end of its session, which speaks against a leak.
+func usedSince(env *alerts.Env, b *backend.Sandbox, end time.Time) []alerts.Evidence {
+	if !alerts.UsedAfter(b, end) {
+		return nil
+	}
+	return []alerts.Evidence{{Text: backend.Textf("%s was last used at %s, after its session's end: something may work in it", called(b), env.Clock(env.Ours(b.LastUsedAt))), Source: b.Key.Source, At: env.Display(b.LastUsedAt)}}
+}

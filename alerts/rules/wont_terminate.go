@@ -479,6 +479,9 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 			name = x.Name
 		}
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s: %s", name, s.Detail), Source: src, At: now})
+		if s.Key == b.Key {
+			out = append(out, usedSince(env, b, s.Bounds.Latest)...)
+		}
 	}
 	if at, known := b.StartedAt.Get(); known {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s was started at %s", b.Name, env.Clock(env.Ours(at))), Source: src, At: at})

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"slices"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -10,7 +11,7 @@ import (
 // agentLeak answers for a sandbox of an agent's SDK: no registry closes it, and no engine removes it.
 func (s *subjectView) agentLeak() Diagnosis {
 	b := s.sandboxes[0]
-	d := Diagnosis{Checks: s.answers(s.agentOver(b), s.agentUp(b), s.agentDeletes(b), s.agentKeeps(b), s.destroyFails())}
+	d := Diagnosis{Checks: s.answers(s.agentOver(b), s.agentUp(b), s.agentDeletes(b), s.agentKeeps(b), s.agentUses(b), s.destroyFails())}
 	name := called(b)
 	switch {
 	case d.Mark("over") == RuledOut:
@@ -31,8 +32,13 @@ func (s *subjectView) agentLeak() Diagnosis {
 		d.dont("Don't call it a leak: nothing failed.")
 	case d.is("destroy-on-close") && (d.is("over") || d.is("destroy")):
 		d.conclude("It leaked: the end of its session should have deleted it.")
+		if d.is("used") {
+			d.conclude("Its session's end should have deleted it. Something used it since: %s.", d.fact("used"))
+			d.do("Ask its session's owner what uses it. Only an unused one is a leak.")
+			d.dont("Don't destroy it before that: something may work in it.")
+		}
 		d.do("Rescue its files if they matter: sandglass rescue %s. It wakes the sandbox.", name)
-		d.do("Destroy it: sandglass destroy %s. That is one request. Its plan names the snapshots that could restore it.", name)
+		d.do("Destroy it: sandglass destroy %s. Its plan names the snapshots that could restore it.", name)
 		d.dont("Don't wait for the agent's SDK: it does not try again.")
 	case d.is("over"):
 		d.conclude("Its session is over. Whether it should end with the session is not known.")
@@ -124,6 +130,21 @@ func (s *subjectView) agentKeeps(b *backend.Sandbox) Check {
 		}
 	}
 	return q.unsure("nothing that is read says so")
+}
+
+// agentUses asks whether something used it after the end of its session.
+func (s *subjectView) agentUses(b *backend.Sandbox) Check {
+	q := question{"used", "Did something use it after its session's end?", "when its platform last saw it in use"}
+	end, over := s.State.EndOn(b)
+	switch {
+	case !over || end.At.IsZero() || b.LastUsedAt.IsZero():
+		return q.unsure("when its session ended, or when it was last used, is not known")
+	case alerts.UsedAfter(b, end.At):
+		return q.yes(s.from(&b.Meta), "%s says that it was last used at %s; its session ended at %s", backend.Clean(b.Key.Source, 80), hourOf(b.LastUsedAt), hourOf(end.At))
+	case b.LastUsedAt.After(end.At.Add(time.Minute)):
+		return q.unsure("its last use may be a probe of Sandglass")
+	}
+	return q.no(s.from(&b.Meta), "its last use was at %s, not after its session's end", hourOf(b.LastUsedAt))
 }
 
 // pausesOnExit reports whether the saved state of a sandbox says that the end of its session puts it to standby.

@@ -74,7 +74,8 @@ func (p *Platform) Play(story Story, start time.Time) *Play {
 		box.Asleep, box.Cold = true, 1
 	case Runaway:
 		box.Server.Start("agent-build", "env "+tokenName+"="+token+" npm run build", "/workspace", start.Add(-20*time.Minute))
-	case LeakedOnExit:
+	case LeakedOnExit: // its agent was the last that used it
+		box.used = start.Add(-26 * time.Minute)
 		box.Snapshots = []Saved{{ID: "snap-1", Name: "before-refactoring", Created: start.Add(-45 * time.Minute)}}
 	case InterruptedSnapshot:
 		box.Server.Leave("/tmp/bl-persist-"+digits(sessions[1])+".tar", 187_000_000, start.Add(-40*time.Minute))
