@@ -25,7 +25,7 @@ func beginLeft(t *testing.T, pause bool, edit func(*backend.Sandbox)) *story {
 func sleeps(b *backend.Sandbox) { b.Class, b.Power = backend.SandboxAsleep, backend.Text("STANDBY") }
 
 // TestASandboxLeaksByItsSavedState: what the end of its session deletes and is listed still has leaked, also asleep; what it keeps has
-// not, and neither has what is merely stopped.
+// not, and neither has what is merely stopped or being deleted.
 func TestASandboxLeaksByItsSavedState(t *testing.T) {
 	for name, edit := range map[string]func(*backend.Sandbox){"it runs": nil, "it sleeps": sleeps} {
 		s := beginLeft(t, false, edit)
@@ -36,7 +36,8 @@ func TestASandboxLeaksByItsSavedState(t *testing.T) {
 		}
 	}
 	stopped := func(b *backend.Sandbox) { b.Class = backend.SandboxExited }
-	for name, s := range map[string]*story{"kept": beginLeft(t, true, sleeps), "stopped": beginLeft(t, false, stopped), "going": beginLeft(t, true, nil)} {
+	deleting := func(b *backend.Sandbox) { b.Class, b.Power = backend.SandboxRemoving, backend.Safe{} }
+	for name, s := range map[string]*story{"kept": beginLeft(t, true, sleeps), "stopped": beginLeft(t, false, stopped), "being deleted": beginLeft(t, false, deleting), "going": beginLeft(t, true, nil)} {
 		t.Run(name, func(t *testing.T) { s.every(20*time.Second, 30*time.Minute, nil).quiet(terminateRule) })
 	}
 	s := beginLeft(t, false, nil) // a state of a former sandbox of that name says nothing of this one

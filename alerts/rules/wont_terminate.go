@@ -131,7 +131,11 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	switch b.Class {
-	case backend.SandboxRunning, backend.SandboxRestarting, backend.SandboxRemoving, backend.SandboxDead:
+	case backend.SandboxRunning, backend.SandboxRestarting, backend.SandboxDead:
+	case backend.SandboxRemoving:
+		if onPlatform(b) { // it is being deleted; stuck-in-transit tells of a deletion that does not go on
+			return alerts.Verdict{Outcome: alerts.False}
+		}
 	case backend.SandboxUnknown:
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its state has no known meaning"), Note: known}
 	case backend.SandboxAsleep:

@@ -91,7 +91,9 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		s = "not known: its new sandboxes may not start, those that run may work"
 	case a.Rule == "contradiction":
 		s = contradicted(a, c)
-	case a.Rule == "wont-terminate" && allAsleep(a, c):
+	case a.Rule == "wont-terminate" && allAre(backend.SandboxDead, a, c):
+		s = "no user notices it; what failed does not run, and stays in the list until it is destroyed"
+	case a.Rule == "wont-terminate" && allAre(backend.SandboxAsleep, a, c):
 		s = "no user notices it; what sleeps is kept, and each request wakes it and costs money"
 	case a.Rule == "pty-pressure" && !closesTerminals(a):
 		s = "none yet; at the limit each new terminal closes another silently"
@@ -259,10 +261,10 @@ func down(a *alerts.Alert, c *views.Snapshot) bool {
 // Impact says what of the users' work an alert affects.
 func Impact(a *alerts.Alert, c *views.Snapshot) string { return impact(a, c) }
 
-// allAsleep reports whether every sandbox that an alert names sleeps.
-func allAsleep(a *alerts.Alert, c *views.Snapshot) bool {
+// allAre reports whether every sandbox that an alert names is of a class.
+func allAre(class backend.SandboxClass, a *alerts.Alert, c *views.Snapshot) bool {
 	for i := range a.Subjects {
-		if b := c.State.Sandbox(a.Subjects[i].Key); b == nil || b.Class != backend.SandboxAsleep {
+		if b := c.State.Sandbox(a.Subjects[i].Key); b == nil || b.Class != class {
 			return false
 		}
 	}

@@ -273,7 +273,7 @@ func TestAnAlertThatIsOverHasNoImpactNow(t *testing.T) {
 
 // TestASandboxThatSleepsCostsNothingByItself: what leaked and sleeps does not run on.
 func TestASandboxThatSleepsCostsNothingByItself(t *testing.T) {
-	for class, want := range map[backend.SandboxClass]string{backend.SandboxAsleep: "what sleeps is kept", backend.SandboxRunning: "sandboxes run on and cost money"} {
+	for class, want := range map[backend.SandboxClass]string{backend.SandboxAsleep: "what sleeps is kept", backend.SandboxDead: "what failed does not run", backend.SandboxRunning: "sandboxes run on and cost money"} {
 		key := backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("b")}
 		b := &backend.Sandbox{Meta: backend.Meta{Key: key, ReadAt: noon}, IsSandbox: true, Class: class}
 		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}},
