@@ -197,7 +197,7 @@ func (ev *evaluation) deltas() {
 	}
 	ev.related()
 	for _, s := range ev.series {
-		if m := s.Name; !s.Session.IsZero() && (m == backend.MetricSDKExec || m == backend.MetricSDKFiles || m == backend.MetricSDKMissing) { // an error of an SDK tells of its sandbox
+		if m := s.Name; !s.Session.IsZero() && (m == backend.MetricSDKExec || m == backend.MetricExecDone || m == backend.MetricSDKFiles || m == backend.MetricSDKMissing) { // what an SDK met tells of its sandbox
 			for _, b := range ev.st.BoxesOf(s.Session) {
 				ev.changed[backend.KindSandbox] = append(ev.changed[backend.KindSandbox], b.Key)
 			}

@@ -315,6 +315,7 @@ const (
 	MetricPersistFailed     Metric = "persist-failed"  // lines: the content of a workspace could not be saved
 	MetricHydrateFailed     Metric = "hydrate-failed"  // lines: saved content could not be brought back, or a mount not be made
 	MetricPersistDone       Metric = "persist-done"    // lines: the content of a workspace was saved
+	MetricExecDone          Metric = "exec-done"       // lines: a command of an agent's SDK was answered, as its session events tell
 	MetricPreviewFailed     Metric = "preview-failed"  // lines: the address of a port could not be made
 	MetricPTYCount          Metric = "pty-count"       // lines that name how many terminals an agent has open: the number is the sample
 	MetricPTYUnknown        Metric = "pty-unknown"     // lines about a terminal that the SDK does not know any more
@@ -346,5 +347,5 @@ func LostAtOnce(before, lost int) bool { return before >= 10 && 2*lost >= before
 func LogMetrics() []Metric {
 	return []Metric{MetricEvictionExhausted, MetricRejections, MetricRollups, MetricLogLines, MetricLogBytes, MetricWorkspaceFailed,
 		MetricWorkspaceEvicted, MetricCloseTimeout, MetricTmpdirCloseFailed, MetricNameCollision, MetricAgentOOM, MetricPersistFailed,
-		MetricHydrateFailed, MetricPersistDone, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricSDKExec, MetricSDKFiles, MetricSDKMissing, MetricSDKDelete, MetricSDKNotice, MetricPackageMissing, MetricRejectedWords}
+		MetricHydrateFailed, MetricPersistDone, MetricExecDone, MetricPreviewFailed, MetricPTYCount, MetricPTYUnknown, MetricPTYFailed, MetricSDKExec, MetricSDKFiles, MetricSDKMissing, MetricSDKDelete, MetricSDKNotice, MetricPackageMissing, MetricRejectedWords}
 }

@@ -38,6 +38,9 @@ func (r *contradiction) failsSaid(env *alerts.Env, b *backend.Sandbox, n *contra
 			v.Bounds.Earliest = env.Ours(ran.At)
 		}
 	}
+	if ran := env.State.RanByLog(b); !ran.IsZero() && ran.Before(x.First) && env.Ours(ran).After(v.Bounds.Earliest) {
+		v.Bounds.Earliest = env.Ours(ran)
+	}
 	v.Recheck = env.Ours(x.At).Add(backend.ReportsFor)
 	return v, true
 }

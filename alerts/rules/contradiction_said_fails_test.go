@@ -104,3 +104,46 @@ func TestFailedCommandsThatTellNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestANewerSuccessInTheLogEndsFailedCommands: what failed before a command that the same log says was answered is history, however often.
+// What fails after it counts from then, and another session's success ends nothing.
+func TestANewerSuccessInTheLogEndsFailedCommands(t *testing.T) {
+	fails := func(s *story, n float64) {
+		s.pass(10 * time.Second)
+		s.lines(backend.MetricSDKExec, cloudSession, n, "ExecTransportError, HTTP 503")
+	}
+	ran := func(s *story, session string) {
+		s.pass(10 * time.Second)
+		s.lines(backend.MetricExecDone, session, 1, "")
+	}
+	s := beginFull(t)
+	fails(s, 3)
+	s.look().want(contradictionRule, alerts.StatePending)
+	ran(s, "another")
+	s.look().want(contradictionRule, alerts.StatePending)
+	ran(s, cloudSession)
+	s.restart()
+	s.look().quiet(contradictionRule)
+	fails(s, 2)
+	s.look().quiet(contradictionRule)
+	before := s.wall
+	fails(s, 1)
+	if a := s.look().want(contradictionRule, alerts.StatePending); !a.Bounds.Earliest.Before(before) || !a.Bounds.Latest.After(a.Bounds.Earliest) || a.Bounds.Earliest.IsZero() {
+		t.Errorf("it began between %s and %s", a.Bounds.Earliest, a.Bounds.Latest)
+	}
+
+	s = beginFull(t)
+	for range 3 {
+		ran(s, cloudSession)
+		fails(s, 1)
+	}
+	ran(s, cloudSession)
+	s.look().quiet(contradictionRule)
+	b := s.lastState().Sandbox(backend.Key{Kind: backend.KindSandbox, Source: "cloud", ID: backend.MustID(cloudBox)})
+	if x := s.lastState().AgentFailuresOn(b, time.Time{}); x != (fleet.AgentFailures{}) {
+		t.Errorf("%+v", x)
+	}
+	if all := s.lastState().SDKErrorsOn(b); len(all) != 1 || !strings.Contains(all[0].Means.String(), "; a later command was answered, at ") {
+		t.Errorf("%+v", all)
+	}
+}

@@ -21,7 +21,7 @@ func knownMetric(m backend.Metric) bool {
 	switch m {
 	case backend.MetricErrorLines, backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups,
 		backend.MetricLogLines, backend.MetricLogBytes, backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout,
-		backend.MetricTmpdirCloseFailed, backend.MetricNameCollision, backend.MetricAgentOOM, backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricPersistDone, backend.MetricPreviewFailed, backend.MetricPTYCount, backend.MetricPTYUnknown, backend.MetricPTYFailed, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing, backend.MetricSDKDelete, backend.MetricSDKNotice, backend.MetricPackageMissing,
+		backend.MetricTmpdirCloseFailed, backend.MetricNameCollision, backend.MetricAgentOOM, backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricPersistDone, backend.MetricExecDone, backend.MetricPreviewFailed, backend.MetricPTYCount, backend.MetricPTYUnknown, backend.MetricPTYFailed, backend.MetricSDKExec, backend.MetricSDKFiles, backend.MetricSDKMissing, backend.MetricSDKDelete, backend.MetricSDKNotice, backend.MetricPackageMissing,
 		backend.MetricRejectedWords, backend.MetricReads, backend.MetricReadBytes, backend.MetricWrites, backend.MetricNamed, backend.MetricLimitKills:
 		return true
 	}

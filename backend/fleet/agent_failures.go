@@ -18,7 +18,7 @@ type AgentFailures struct {
 	Source string              `json:"source"`
 }
 
-// AgentFailuresOn are those in a sandbox since a time, and since a probe ran a command in it. One that the caller is at fault for, or
+// AgentFailuresOn are those in a sandbox since a time, and since a command is known to have run in it. One that the caller is at fault for, or
 // of which the platform refused the agent's key, tells nothing of the sandbox.
 func (s *State) AgentFailuresOn(b *backend.Sandbox, since time.Time) (x AgentFailures) {
 	session := s.SessionOn(b)
@@ -56,14 +56,36 @@ func (s *State) AgentFailuresOn(b *backend.Sandbox, since time.Time) (x AgentFai
 	return x
 }
 
-// ProvedAt is when a sandbox was last shown to be another one, or one in which commands run.
+// RanByLog is when the log of the agent of a sandbox last told of a command that was answered, within the last hour; zero: it tells of none.
+func (s *State) RanByLog(b *backend.Sandbox) (at time.Time) {
+	session := s.SessionOn(b)
+	if session.IsZero() {
+		return at
+	}
+	for _, h := range s.Sources {
+		if !h.ReportsOn(b.Key.Source) {
+			continue
+		}
+		last := s.lastOf(backend.Series{Source: h.Key.Source, Name: backend.MetricExecDone, Session: session})
+		if last.After(at) && s.Wall.Sub(last) <= WindowSpan {
+			at = last
+		}
+	}
+	return at
+}
+
+// ProvedAt is when a sandbox was last shown to be another one, or one in which commands run: by a probe, or by the log of its agent.
 func (s *State) ProvedAt(b *backend.Sandbox) time.Time {
 	o, _ := b.Observed.Get()
 	at := o.Destroyed()
 	if v, is := o.Of(backend.PlaneExec); is && !v.Past && v.Outcome == backend.OutcomeOK && v.At.After(at) {
 		at = v.At
 	}
-	for _, t := range []time.Time{b.CreatedAt.Or(time.Time{}), b.StartedAt.Or(time.Time{})} {
+	ran := s.RanByLog(b)
+	if !ran.IsZero() {
+		ran = ran.Add(-time.Millisecond) // an error at the same moment may be newer
+	}
+	for _, t := range []time.Time{b.CreatedAt.Or(time.Time{}), b.StartedAt.Or(time.Time{}), ran} {
 		if t.After(at) {
 			at = t
 		}

@@ -47,6 +47,9 @@ func (s *State) SDKErrorsOn(b *backend.Sandbox) (out []SDKError) {
 	for i := range out {
 		if x := &out[i]; x.Metric == backend.MetricSDKExec {
 			s.goesOn(b, x)
+			if ran := s.RanByLog(b); ran.After(x.At) {
+				x.Means = backend.Textf("%s; a later command was answered, at %s", x.Means, ran.UTC().Format("15:04:05Z"))
+			}
 		}
 	}
 	return out

@@ -111,6 +111,14 @@ func snapshots() []pattern {
 		return pattern{name: "persist-workspace-done", contains: "persist_workspace", class: ClassPersistDone, tier: tierError, meaning: "the content of a workspace was saved", quoted: true,
 			also: regexp.MustCompile(`"op":\s*"persist_workspace".*"phase":\s*"finish".*"ok":\s*true`), hits: []string{ok + `true}`}, misses: []string{ok + `false,"error_message":"x"}`, `{"op":"persist_workspace","phase":"start","ok":true}`}}
 	}
+	ran := func() pattern {
+		event := `{"version":1,"ts":"2026-01-01T12:00:00Z","session_id":"s1","seq":9,"op":"exec","phase":"finish","data":{"command":["ls"]`
+		return pattern{name: "exec-done", contains: `"exec"`, class: ClassExecDone, tier: tierError, meaning: "a command was answered", quoted: true,
+			also: regexp.MustCompile(`^[^{]*\{"version":.*"op":\s*"exec",.*"phase":\s*"finish",.*(?:"ok":\s*true|"exit_code":\s*-?\d)`), // one that ends with an error was answered too
+			hits: []string{event + `},"ok":true}`, event + `,"exit_code":2},"ok":false}`, `{"version":1,"session_id":"s1","op": "exec", "data":{},"phase": "finish", "ok": true}`},
+			misses: []string{event + `},"ok":false,"error_message":"x"}`, `{"level":30,"msg":"tool done","output":{"version":1,"op":"exec","phase":"finish","ok":true}}`,
+				`{"version":1,"session_id":"s1","op":"exec","phase":"start","data":{}}`}}
+	}
 	archive := func(class Class, reason, meaning string) pattern {
 		p := inQuotes(failure(class, strings.ReplaceAll(reason, "_", "-"), reason, meaning,
 			`ERROR agents.sandbox: failed to read archive for path: /workspace context={'path': '/workspace', 'reason': '`+reason+`', 'output': 'tar: ./a: Cannot open'}`,
@@ -130,7 +138,7 @@ func snapshots() []pattern {
 			`{"level":"error","message":"stop failed","error":{"code":"snapshot_persist_error","message":"failed to persist snapshot"},"sessionId":"s1"}`),
 		failure(ClassPersistFailed, "snapshot-persist-text", "failed to persist snapshot", saved,
 			`{"level":"error","message":"failed to persist snapshot: disk quota exceeded","session_id":"s1"}`),
-		done(),
+		done(), ran(),
 		event(ClassPersistFailed, "persist-workspace", "persist_workspace", "workspace_archive_read_error", saved),
 		failure(ClassHydrateFailed, "snapshot-restore-error", "SnapshotRestoreError", restored,
 			`SnapshotRestoreError: failed to restore snapshot`),

@@ -28,6 +28,7 @@ const (
 	ClassPersistFailed     Class = "persist-failed"
 	ClassHydrateFailed     Class = "hydrate-failed"
 	ClassPersistDone       Class = "persist-done"
+	ClassExecDone          Class = "exec-done"
 	ClassPreviewFailed     Class = "preview-failed"
 	ClassPTYCount          Class = "pty-count"
 	ClassPTYUnknown        Class = "pty-unknown"
@@ -81,6 +82,8 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricPreviewFailed, true
 	case ClassPersistDone:
 		return backend.MetricPersistDone, true
+	case ClassExecDone:
+		return backend.MetricExecDone, true
 	case ClassPTYCount:
 		return backend.MetricPTYCount, true
 	case ClassPTYUnknown:
@@ -205,7 +208,7 @@ func newPatterns(opts *Options) *patterns {
 // loggers tell it as information.
 func (c Class) level() logLevel {
 	switch c {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassPersistDone, ClassSDKNotice:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassPersistDone, ClassExecDone, ClassSDKNotice:
 		return levelTrace
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
 		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassPackageMissing, ClassLimitKill, ClassHub, ClassNotStarted:
@@ -219,7 +222,7 @@ func (c Class) accuses() bool {
 	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYFailed, ClassPackageMissing, ClassTmpdirCloseFailed:
 		return true
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
-		ClassPersistDone, ClassPTYCount, ClassPTYUnknown, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassSDKNotice, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
+		ClassPersistDone, ClassExecDone, ClassPTYCount, ClassPTYUnknown, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassSDKNotice, ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return false
 }
@@ -255,7 +258,7 @@ func (t *patterns) evidence(r *record) bool {
 		return false
 	}
 	switch f.class {
-	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassSDKNotice:
+	case ClassRead, ClassWrite, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone, ClassExecDone, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassSDKNotice:
 		return false
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
 		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassPackageMissing, ClassTmpdirCloseFailed:

@@ -119,7 +119,7 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 		return out
 	case ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassPTYUnknown:
 		return r.told(line)
-	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone:
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote, ClassHub, ClassNotStarted, ClassPersistDone, ClassExecDone:
 	case ClassPackageMissing:
 		return packageSample(r, line)
 	case ClassSDKDelete, ClassSDKNotice:

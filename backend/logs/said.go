@@ -66,7 +66,7 @@ func (p *pattern) reported(before []byte) bool {
 		return agentPrefix.Match(before)
 	case ClassAgentOOM, ClassEvictionExhausted, ClassRejection, ClassNameCollision, ClassTmpdirCloseFailed:
 		return agentPrefix.Match(before) || failedCommand.Match(before) || endedCommand.Match(before)
-	case ClassRollup, ClassCloseTimeout, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassSDKNotice, ClassPackageMissing, ClassPersistDone, ClassRead, ClassWrite, ClassMemory, ClassLimitKill, ClassNote, ClassHub, ClassNotStarted:
+	case ClassRollup, ClassCloseTimeout, ClassPersistFailed, ClassHydrateFailed, ClassPreviewFailed, ClassPTYCount, ClassPTYUnknown, ClassPTYFailed, ClassSDKExec, ClassSDKFiles, ClassSDKMissing, ClassSDKDelete, ClassSDKNotice, ClassPackageMissing, ClassPersistDone, ClassExecDone, ClassRead, ClassWrite, ClassMemory, ClassLimitKill, ClassNote, ClassHub, ClassNotStarted:
 	}
 	return agentPrefix.Match(before) || failedCommand.Match(before)
 }

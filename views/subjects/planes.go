@@ -108,10 +108,17 @@ func failsAlert(b *backend.Sandbox, s *views.Snapshot) *alerts.Alert {
 	return nil
 }
 
-// failsRow writes that as the agent's word about the plane of commands. label is empty below what a probe found there.
-func (w *writer) failsRow(label string, said backend.Safe) {
+// failsRow writes that as the agent's word about the plane of commands, else the newest command that its log says was answered. label is
+// empty below what a probe found there.
+func (w *writer) failsRow(b *backend.Sandbox, label string, said backend.Safe) {
 	if !said.IsEmpty() {
 		w.cell(label, Cell{Text: backend.Text("fails"), Tone: theme.Warn, Mark: theme.MarkUnknown}, dim("  "+said.String()))
+		return
+	}
+	o, _ := b.Proved()
+	ran := w.f.State.RanByLog(b)
+	if v, tried := o.Of(backend.PlaneExec); !ran.IsZero() && !(tried && v.At.After(ran)) {
+		w.cell(label, Cell{Text: backend.Text("ok"), Mark: theme.MarkUnknown}, dim("  by its agent's log: the newest command was answered at "+Clock(ran, w.f.Now)))
 	}
 }
 
@@ -204,13 +211,13 @@ func (w *writer) planes(b *backend.Sandbox) {
 		} else if !b.Observed.IsNotApplicable() {
 			w.Field("observed", dim("nothing was tried"))
 		}
-		w.failsRow(backend.PlaneExec.String(), failsSaid(b, w.f.Snapshot))
+		w.failsRow(b, backend.PlaneExec.String(), failsSaid(b, w.f.Snapshot))
 		return
 	}
 	head := observedCell(b, w.f.Snapshot)
 	w.cell("observed", head)
 	from := faultFrom(b, w.f.Snapshot)
-	fails := failsSaid(b, w.f.Snapshot)
+	fails, told := failsSaid(b, w.f.Snapshot), false
 	for _, v := range o.Verdicts {
 		if !v.Tried() {
 			continue
@@ -247,11 +254,13 @@ func (w *writer) planes(b *backend.Sandbox) {
 			w.Field("", dim("answer: "+e.String()))
 		}
 		if v.Plane == backend.PlaneExec {
-			w.failsRow("", fails)
-			fails = backend.Safe{}
+			w.failsRow(b, "", fails)
+			told = true
 		}
 	}
-	w.failsRow(backend.PlaneExec.String(), fails)
+	if !told {
+		w.failsRow(b, backend.PlaneExec.String(), fails)
+	}
 	if rest := o.NotTried(); len(rest) > 0 {
 		w.Field("not tried", dim(backend.PlaneNames(rest).String()))
 	}
