@@ -93,7 +93,7 @@ func TestNewerFailuresOvertakeAProbe(t *testing.T) {
 
 // TestFailedCommandsThatTellNothing of a sandbox: of the caller's own fault, of a key that was refused, and of another session.
 func TestFailedCommandsThatTellNothing(t *testing.T) {
-	for _, text := range []string{"ExecTimeoutError, timeout 0 s", "ExecTransportError, HTTP 401, key not accepted"} {
+	for _, text := range []string{"ExecTimeoutError, timeout 0 s", "ExecTimeoutError, timeout 0.0 s", "ExecTimeoutError, timeout 0.001 s", "ExecTransportError, HTTP 401, key not accepted"} {
 		s := beginFull(t)
 		s.lines(backend.MetricSDKExec, cloudSession, 9, text)
 		s.lines(backend.MetricSDKExec, "another", 9, "ExecTransportError")

@@ -137,6 +137,8 @@ func TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved(t *testing.T) {
 		"ExecTimeoutError, timeout 60 s":                                        "the agent saw it as final. Only its own wait ended",
 		"ExecTimeoutError, timeout 0 s":                                         "the caller asked for no time: its fault",
 		"ExecTimeoutError, timeout 0 s, HTTP 504":                               "the caller asked for no time: its fault",
+		"ExecTimeoutError, timeout 0.001 s":                                     "the caller asked for no time, of which the SDK makes 0.001 s: its fault, and no sign of the sandbox",
+		"ExecTimeoutError, timeout 0.0011 s":                                    "the agent saw it as final. Only its own wait ended",
 		"ExecTransportError, HTTP 504":                                          "the limit of the platform's edge: whether the process goes on is not known",
 		"ExecTransportError, HTTP 404, WORKLOAD_UNAVAILABLE, not answering yet": "exists and did not answer yet, as one that only wakes; its SDK calls it worth another try, and tries no command again by itself",
 		"ExecTransportError, timeout 300 s, HTTP 422, the process goes on":      "the process goes on inside; the agent saw it as final",

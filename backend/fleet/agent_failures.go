@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -96,8 +97,11 @@ func (s *State) ProvedAt(b *backend.Sandbox) time.Time {
 // ofCaller reports whether an error tells nothing of the sandbox.
 func ofCaller(text backend.Safe) bool {
 	answer := backend.SignedAnswer(text)
-	return answer == backend.AnswerKey || answer == backend.AnswerUsage || strings.Contains(text.String(), "timeout 0 s") || strings.Contains(text.String(), "timeout 0.0 s")
+	return answer == backend.AnswerKey || answer == backend.AnswerUsage || noTime.MatchString(text.String())
 }
+
+// noTime is the timeout of a command whose caller gave it no time: the SDK of Blaxel makes 0.001 s of 0 and of less.
+var noTime = regexp.MustCompile(`\btimeout 0(?:\.0{1,9}|\.001)? s`)
 
 // execKind is what a probe would call an error of a command.
 func (s *State) execKind(b *backend.Sandbox, text backend.Safe) backend.FailureKind {

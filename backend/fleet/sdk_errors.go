@@ -146,7 +146,7 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 	has := func(word string) bool { return strings.Contains(text, word) }
 	switch m {
 	case backend.MetricSDKExec:
-		return execMeans(has, answer, state)
+		return execMeans(text, has, answer, state)
 	case backend.MetricSDKMissing:
 		if answer != "" {
 			return backend.Text("the agent saw it as final")
@@ -187,9 +187,11 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 }
 
 // execMeans says what an error of a command means for the agent.
-func execMeans(has func(string) bool, answer backend.SDKAnswer, state *backend.AgentState) backend.Safe {
+func execMeans(text string, has func(string) bool, answer backend.SDKAnswer, state *backend.AgentState) backend.Safe {
 	switch {
-	case has("timeout 0 s"), has("timeout 0.0 s"):
+	case has("timeout 0.001 s"):
+		return backend.Text("the caller asked for no time, of which the SDK makes 0.001 s: its fault, and no sign of the sandbox")
+	case noTime.MatchString(text):
 		return backend.Text("the caller asked for no time: its fault, and no sign of the sandbox")
 	case has("HTTP 504"):
 		return backend.Text("near 60s that is the limit of the platform's edge" + goesOnUnknown)

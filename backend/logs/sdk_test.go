@@ -71,6 +71,7 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 			[]string{head + `"exception":"Traceback (most recent call last):\n  in pty_write_stdin\nPtySessionNotFoundError: PTY session not found: 4242"}`}},
 		{"a message with its time", "ExecTimeoutError, timeout 300.0 s", backend.MetricSDKExec, []string{head + `"err":{"name":"ExecTimeoutError","message":"command timed out after 300.0s"}}`}},
 		{"a command that was given up", "ExecTimeoutError, timeout 300.0 s", backend.MetricSDKExec, []string{head + `"error":{"type":"ExecTimeoutError","message":"command timed out","context":{"command":["npm","test"],"timeout_s":300.0}}}`}},
+		{"… that the SDK made of 0", "ExecTimeoutError, timeout 0.001 s", backend.MetricSDKExec, []string{head + `"error":{"type":"ExecTimeoutError","context":{"timeout_s":0.001}}}`}},
 		{"… as the first argument", "ExecTimeoutError, timeout 0 s", backend.MetricSDKExec, []string{head + `"error":{"name":"ExecTimeoutError","args":[{"timeout_s":0}]}}`}},
 		{"… in plain text", "ExecTransportError, HTTP 504", backend.MetricSDKExec,
 			plain(dated, "Traceback (most recent call last):", `  File "sandbox.py", line 7, in _exec_internal`, "agents.sandbox.errors.ExecTransportError: Blaxel exec failed: HTTP 504: <html>")},
