@@ -103,6 +103,8 @@ type CloudFacts struct {
 	NamedBy      NamedBy `json:"named_by,omitempty"`
 	Unattributed bool    `json:"unattributed,omitempty"`
 	Unlisted     bool    `json:"unlisted,omitempty"`
+	// ToldBy is what tells of it where the newest list of its platform does not name it; empty: that list does, or there is none.
+	ToldBy Safe `json:"told_by,omitzero"`
 	// Doubt says what speaks against its operator routes, which alone say that it runs; empty: nothing does, or they do not say that.
 	Doubt Safe `json:"doubt,omitzero"`
 	// FreshAt is when it was seen to start again on an empty disk, zero: it was not.

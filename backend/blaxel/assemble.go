@@ -69,6 +69,11 @@ func (p *poll) sorted() []*box {
 func (p *poll) sandbox(b *box) *backend.Sandbox {
 	out := b.entity
 	out.Born = b.created
+	if b.lost {
+		out.ToldBy = backend.Text("a reading from before: the newest list does not name it, and its own record was not read since")
+	} else if b.alone {
+		out.ToldBy = backend.Text("its own record: no list names it")
+	}
 	out.Key, out.ReadAt, out.KnownSince, out.FreshAt = p.s.key(b.id), b.readAt, b.since, b.fresh
 	if b.status == "DEPLOYED" && b.state == "" && b.ownRow.status == "DEPLOYED" && b.ownRow.state != "" && p.now.Sub(b.own.read) < stateLives {
 		out.Power, out.Class, out.Reported = b.ownRow.entity.Power, b.ownRow.entity.Class, b.ownRow.entity.Reported

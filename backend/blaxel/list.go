@@ -155,6 +155,7 @@ func (p *poll) readSandboxes() {
 	for i := range rows {
 		if r := &rows[i]; named[r.id] == i {
 			p.take(r, r.entity.ReadAt)
+			p.s.boxes[r.id].alone = false
 		}
 	}
 	if l.said != "" {
@@ -162,7 +163,7 @@ func (p *poll) readSandboxes() {
 	}
 	for id, b := range p.s.boxes {
 		_, is := named[id]
-		b.lost = !is
+		b.lost, b.alone = !is, !is
 	}
 	clear(p.s.formers) // those are no more
 }

@@ -123,7 +123,7 @@ func (p *poll) askNamed(id backend.ID) {
 		case ok && r.id == id:
 			p.take(&r, a.at)
 			if b := s.boxes[id]; b != nil {
-				b.own, b.ownRow = asked{at: p.now, read: a.at}, r
+				b.own, b.ownRow, b.alone = asked{at: p.now, read: a.at}, r, true
 			}
 			return
 		}

@@ -52,6 +52,8 @@ func TestWhatAStateNamesIsAskedForBeforeItIsGone(t *testing.T) {
 			st := f.PollOnce(t.Context())
 			if m := st.MatchOf(r); m.Result != x.want || m.Result == fleet.RefUnknown && m.Why.String() != "not listed by bl; its own record was not asked, or did not answer" {
 				t.Errorf("%s, run %d: %s: %s", name, run, m.Result, m.Why)
+			} else if m.Result == fleet.RefSame && m.Why.String() != "bl reports it as DEPLOYED RUNNING, by its own record: no list names it" {
+				t.Errorf("%s, run %d: %s", name, run, m.Why)
 			}
 			if says := st.Source("bl").Error.String(); (x.want == fleet.RefUnknown) != strings.Contains(says, "left-out is named by a saved state and not listed") {
 				t.Errorf("%s, run %d: the source says %q", name, run, says)
@@ -101,4 +103,26 @@ func TestWhatIsNamedAgain(t *testing.T) {
 	if r := w.poll(); len(r.OwnGone) != 0 || r.OwnGone == nil {
 		t.Errorf("it is listed: %v", r.OwnGone)
 	}
+}
+
+// TestWhoTellsOfASandbox that the newest list does not name: a reading from before, until its own record says that it is there.
+func TestWhoTellsOfASandbox(t *testing.T) {
+	w := newWorld(t, nil)
+	box := one("a", "DEPLOYED", day, `,"state":"RUNNING"`)
+	w.set("/sandboxes", page("", box))
+	told := func(want string) {
+		t.Helper()
+		if b := sandboxOf(t, w.poll(), "a"); !strings.HasPrefix(b.ToldBy.String(), want) || want == "" && !b.ToldBy.IsEmpty() {
+			t.Errorf("told by %q, want %q", b.ToldBy, want)
+		}
+		w.clock.Add(time.Minute)
+	}
+	told("")
+	w.set("/sandboxes", page("", one("other", "DEPLOYED", day, `,"state":"RUNNING"`)))
+	w.set("/sandboxes/a", refused(500, `{"code":500,"error":"no"}`))
+	told("a reading from before")
+	w.set("/sandboxes/a", ok(box))
+	told("its own record")
+	w.set("/sandboxes", page("", box))
+	told("")
 }

@@ -66,6 +66,7 @@ type box struct {
 	shown         []backend.Preview
 	fresh         time.Time // when it was seen to be another one of the same name; zero: it was not
 	lost          bool      // a whole list does not name it
+	alone         bool      // the same, or none ever named it, also where its own record said since that it is there
 }
 
 // asked is when a part of a sandbox was last asked for, and read, and why its newest reading failed.

@@ -94,7 +94,7 @@ func whyUnnamed(r *backend.Ref) backend.Safe {
 }
 
 // MatchOf compares the state of an agent SDK with the inventory of its platform.
-func (s *State) MatchOf(r *backend.Ref) RefMatch {
+func (s *State) MatchOf(r *backend.Ref) (m RefMatch) {
 	if r.Sandbox.IsZero() {
 		return RefMatch{Result: RefUnknown, Why: whyUnnamed(r)}
 	}
@@ -102,7 +102,7 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 	if b == nil {
 		return s.unlisted(r)
 	}
-	m := RefMatch{Result: RefSame, Sandbox: b.Key, Differences: differences(r, b), Open: open(r, b), Why: backend.Textf("%s lists it", backend.Clean(b.Key.Source, 80))}
+	m = RefMatch{Result: RefSame, Sandbox: b.Key, Differences: differences(r, b), Open: open(r, b), Why: toldOf(b)}
 	differs := func(name string) bool {
 		for _, d := range m.Differences {
 			if d.Name.String() == name {
@@ -111,6 +111,11 @@ func (s *State) MatchOf(r *backend.Ref) RefMatch {
 		}
 		return false
 	}
+	defer func() {
+		if what := resumed(r, b); !what.IsEmpty() && m.Result != RefUnknown && (m.Result == RefSame || b.Class != backend.SandboxAsleep) {
+			m.Why = backend.Textf("%s; %s", m.Why, what)
+		}
+	}()
 	listedAt, answers := ListedAfterEnd(b)
 	made, saved := b.CreatedAt.Or(time.Time{}), r.SavedAt.Or(time.Time{})
 	switch {

@@ -308,3 +308,43 @@ func TestASourceThatNeverAnsweredIsNamed(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// TestAStatusIsBesideItsReference: how the platform reports the sandbox of a saved state, who tells of it, and what that means for a resume.
+func TestAStatusIsBesideItsReference(t *testing.T) {
+	const makes = "a resume makes a new one under its name, without its ports; files from before are not in it, except in mounts or a snapshot"
+	const takes = "a resume takes it by its name as it is while its record is kept, as pause_on_exit is true, and makes a new one after that"
+	for _, c := range []struct {
+		class    backend.SandboxClass
+		reported string
+		keeps    bool
+		told     string
+		want     RefResult
+		why      string
+	}{
+		{backend.SandboxRunning, "DEPLOYED RUNNING", false, "", RefSame, "bl lists it as DEPLOYED RUNNING"},
+		{backend.SandboxUnknown, "", false, "", RefSame, "bl lists it"},
+		{backend.SandboxRunning, "DEPLOYED RUNNING", false, "its own record: no list names it", RefSame, "bl reports it as DEPLOYED RUNNING, by its own record: no list names it"},
+		{backend.SandboxAsleep, "DEPLOYED STANDBY", false, "", RefSame, "bl lists it as DEPLOYED STANDBY; it sleeps, with its memory, files and processes, and the next connection wakes it"},
+		{backend.SandboxDead, "FAILED", false, "", RefSame, "bl lists it as FAILED; " + makes},
+		{backend.SandboxDead, "FAILED", true, "", RefSame, "bl lists it as FAILED; " + takes},
+		{backend.SandboxExited, "TERMINATED", false, "", RefGone, "reported TERMINATED by bl; " + makes},
+		{backend.SandboxRemoving, "TERMINATING", false, "", RefGone, "reported TERMINATING by bl; " + makes},
+		{backend.SandboxRemoving, "DELETING", false, "", RefGone, "reported DELETING by bl; what a resume finds before it is deleted is not documented"},
+		{backend.SandboxPaused, "ARCHIVED", false, "", RefSame, "bl lists it as ARCHIVED; its disk is kept and its memory is not; what a resume finds before it is unarchived is not documented"},
+		{backend.SandboxPaused, "DEPLOYED, disabled", false, "", RefSame, "bl lists it as DEPLOYED, disabled; it refuses connections until it is enabled: a resume finds it, and cannot use it"},
+		{backend.SandboxPaused, "DEACTIVATED", false, "", RefSame, "bl lists it as DEACTIVATED; what a resume finds is not documented"},
+		{backend.SandboxCreated, "UNARCHIVING", false, "", RefSame, "bl lists it as UNARCHIVING; its disk is kept and its memory is not"},
+		{backend.SandboxCreated, "BUILDING", false, "", RefSame, "bl lists it as BUILDING; it is still made"},
+	} {
+		r := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s1"), ID: backend.MustID("workspace")}, ReadAt: t0},
+			Session: backend.MustID("s1"), Provider: backend.Text("blaxel"), Sandbox: backend.MustID("a"), Agent: &backend.AgentState{PauseOnExit: backend.Known(c.keeps)}}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("a")}, ReadAt: t0}, Name: backend.Text("a"), Provider: backend.Text("blaxel"), IsSandbox: true,
+			Class: c.class, Reported: backend.Clean(c.reported, 40), CloudFacts: backend.CloudFacts{ToldBy: backend.Clean(c.told, 100)}}
+		st := NewFolder(time.Minute).Fold([]backend.Answer{{Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}}, {Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}},
+			{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: t0, Started: t0, Inputs: []backend.Input{backend.InputContainers}, Sandboxes: []*backend.Sandbox{b}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}},
+			{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: t0, Started: t0, Inputs: []backend.Input{backend.InputRefs}, Refs: []*backend.Ref{r}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}}}, backend.Instant{Wall: t0})
+		if m := st.MatchOf(r); m.Result != c.want || m.Why.String() != c.why {
+			t.Errorf("%s, kept %t: %s: %s", c.reported, c.keeps, m.Result, m.Why)
+		}
+	}
+}

@@ -20,6 +20,7 @@ func (w *writer) cloud(b *backend.Sandbox) {
 	if hasCloudName(b) {
 		w.text("id", b.Key.Safe())
 	}
+	w.text("told by", b.ToldBy)
 	w.text("region", b.Region)
 	w.text("organisation", b.Org)
 	w.text("runtime", b.Runtime)
