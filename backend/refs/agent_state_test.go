@@ -2,8 +2,6 @@ package refs
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -158,10 +156,7 @@ func TestDrivesOfASessionState(t *testing.T) {
 }
 
 func TestDefaultsOfASessionState(t *testing.T) {
-	body, err := os.ReadFile(filepath.Join("testdata", "run_state.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := sample(t, "run_state_sandbox_payload")
 	f := agentSource(t)
 	f.put(t, "x.json", string(body))
 	f.put(t, "y.json", `{"session_id":"s2","type":"blaxel","sandbox_name":"b1","image":null,"region":null,"memory":null,"ttl":null}`)

@@ -3,8 +3,6 @@ package refs
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -102,10 +100,7 @@ func TestAllFacts(t *testing.T) {
 }
 
 func TestRunStateOfAnAgentSDK(t *testing.T) {
-	body, err := os.ReadFile(filepath.Join("testdata", "run_state.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := sample(t, "run_state_sandbox_payload")
 	doc, err := wire.Parse(body)
 	if err != nil {
 		t.Fatal(err)
@@ -199,10 +194,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"sessions":[{"sessionId":"s1","workspaceRefs":{"notes":` + one + `}}]}`))
 	f.Add([]byte(`[{"sessionId":1,"workspaceRefs":[` + one + `]}]` + "\n{}\n"))
 	f.Add([]byte(`{"s":"{\"workspaceRefs\":\"[{}]\"}"}`))
-	body, err := os.ReadFile(filepath.Join("testdata", "run_state.json"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	body := sample(f, "run_state_sandbox_payload")
 	f.Add(body)
 	helix := plainSource(f).src
 	sdk := make1(f, func(_ string, o *Options) { o.Layout = layoutSDK }).src
