@@ -34,8 +34,8 @@ func (s *subjectView) fillName(d *Diagnosis) {
 	}
 }
 
-// sandboxName is what commands call the sandbox of a page: that of the alert's first subject, also where only a saved state names it. Empty:
-// the page is about many, or about none.
+// sandboxName is what commands call the sandbox of a page: that of the alert's first subject, also where only a saved state names it; on the
+// page of a whole source the first that has not ended. Empty: the page is about several, or about none.
 func (s *subjectView) sandboxName() backend.Safe {
 	k := s.Subject
 	if s.alert != nil && len(s.alert.Subjects) > 0 {
@@ -44,12 +44,11 @@ func (s *subjectView) sandboxName() backend.Safe {
 	if r := s.State.Refs.Get(k); r != nil && !r.Sandbox.IsZero() {
 		return backend.ShellWord(r.Sandbox.Raw())
 	}
-	b := s.sandboxOf(k)
-	if b == nil && len(s.sandboxes) == 1 {
-		b = s.sandboxes[0]
+	if b := s.sandboxOf(k); b != nil {
+		return called(b)
 	}
-	if b == nil {
-		return backend.Safe{}
+	if i := slices.IndexFunc(s.sandboxes, func(b *backend.Sandbox) bool { return !b.Class.Ended() }); i >= 0 && (len(s.sandboxes) == 1 || s.wide) {
+		return called(s.sandboxes[i])
 	}
-	return called(b)
+	return backend.Safe{}
 }

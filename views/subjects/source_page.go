@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -331,6 +332,14 @@ func (sourceKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Source(k.Source), w.source)
 }
 
-func (sourceKind) page(backend.Key, *views.Frame) (incident, why string, trouble bool) {
-	return "7", "This page covers a whole source.", false
+// page is that of the first rule that is not evaluated on a source, else the one about sources.
+func (sourceKind) page(k backend.Key, f *views.Frame) (incident, why string, trouble bool) {
+	for _, rule := range f.Board.BlindOn(k.Source) {
+		if m := f.Board.Rule(rule); m != nil {
+			for _, number := range runbook.Leads(m.Explain.Runbook) {
+				return number, rule + " is not evaluated here: its page.", false
+			}
+		}
+	}
+	return "source", "This page covers a whole source.", false
 }
