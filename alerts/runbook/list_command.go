@@ -52,7 +52,7 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 		}
 	}
 	n, list := s.unusedOn(provider)
-	idle := backend.Textf("%s not used for over %s: %s", areWorkspaces(n), spanText(unusedAfter), list)
+	idle := backend.Textf("%s for over %s: %s", areUnused(n), spanText(unusedAfter), list)
 	switch {
 	case n == 0:
 		d.do("Raise max_instances%s in %s and redeploy. Or end sessions. No workspace is known to be unused for over %s.", now, where, spanText(unusedAfter))
@@ -100,11 +100,12 @@ func (s *subjectView) ofApplication() bool {
 	})
 }
 
-func areWorkspaces(n int) backend.Safe {
+// areUnused counts workspaces that had no attempt for long: each use of one is an attempt.
+func areUnused(n int) backend.Safe {
 	if n == 1 {
-		return backend.Text("1 workspace is")
+		return backend.Text("1 workspace had no attempt to use it")
 	}
-	return backend.Textf("%d workspaces are", n)
+	return backend.Textf("%d workspaces had no attempt to use them", n)
 }
 
 // unusedOn counts the workspaces of a provider that work and were not used for long, and gives the command that lists exactly them.

@@ -233,8 +233,8 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 		in   world
 		want string
 	}{
-		{few, "Raise max_instances (now 20) in the Wrangler configuration and redeploy. Until then end unused sessions, in their app. 1 workspace is not used for over 30m: " + list},
-		{many, fmt.Sprintf("End unused sessions, in the app that started them. It needs no deploy. %d workspaces are not used for over 30m: %s", waiting, list)},
+		{few, "Raise max_instances (now 20) in the Wrangler configuration and redeploy. Until then end unused sessions, in their app. 1 workspace had no attempt to use it for over 30m: " + list},
+		{many, fmt.Sprintf("End unused sessions, in the app that started them. It needs no deploy. %d workspaces had no attempt to use them for over 30m: %s", waiting, list)},
 		{w, "Raise max_instances (now 20) in the Wrangler configuration and redeploy. Or end sessions. No workspace is known to be unused for over 30m."},
 	} {
 		if d := c.in.diagnose("7", sourceKeyOf("helix-eu")); len(d.Do) == 0 || d.Do[0].String() != c.want {

@@ -62,7 +62,7 @@ func Workspaces() *Set[*backend.Workspace] {
 					return sortText(c.State.WithStoredProvider(w).Provider.String())
 				}},
 			alertColumn(func(w row) backend.Key { return w.Key }, 7),
-			ageColumn(Column[row]{Name: "attempt", Title: "ATTEMPT", Help: "age of the last attempt", Min: 7, Ideal: 7, Priority: 5},
+			ageColumn(Column[row]{Name: "attempt", Title: "ATTEMPT", Help: "age of the last attempt to use it", Min: 7, Ideal: 7, Priority: 5},
 				func(w row) backend.Value[time.Time] { return w.LastAttemptAt }),
 			ageColumn(Column[row]{Name: "success", Title: "SUCCESS", Help: "age of the last success", Min: 7, Ideal: 7, Priority: 3},
 				func(w row) backend.Value[time.Time] { return w.LastSuccessAt }),
