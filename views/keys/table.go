@@ -102,7 +102,7 @@ var ofContexts = [...]entry{
 	{RunProgress, "esc s", Cancel, "stop", "stop before the next target; leave, when it is over", ""},
 	{VerbMenu, "down j tab", Down, "next", "one down", ""},
 	{VerbMenu, "up k shift+tab", Up, "", "one up", ""},
-	{VerbMenu, "enter", Accept, "plan it", "plan it: nothing is done yet", ""},
+	{VerbMenu, "enter", Accept, "choose it", "plan it: nothing is done yet; doctor, which only reads, runs at once", ""},
 	{VerbMenu, "esc x left", Back, "leave", "leave the list", ""},
 	{CommandMenu, "enter", Accept, "do it", "do what is marked", ""},
 	{CommandMenu, "up ctrl+p", Up, "", "one line up", ""},

@@ -34,8 +34,11 @@ func (v *Verb) line() (name, text string, tone theme.Tone) {
 func Verbs(subject backend.Safe, vs []Verb, at, w, h int, t *theme.Theme) kit.Block {
 	w = min(w, width)
 	inner := w - 4
-	name, plans := 6, false
+	name, plans, foots := 6, false, "enter makes a plan; nothing is done before you confirm it"
 	for i := range vs {
+		if vs[i].Reads {
+			foots = "enter makes a plan for you to confirm; " + string(vs[i].Spec.Verb) + " runs at once"
+		}
 		if r := vs[i].Refused; r == nil || len(r.Verbs) == 1 {
 			verb, _, _ := vs[i].line()
 			name, plans = max(name, kit.Width(verb)), plans || r == nil && vs[i].Unfit.IsEmpty() && !vs[i].Reads
@@ -60,7 +63,7 @@ func Verbs(subject backend.Safe, vs []Verb, at, w, h int, t *theme.Theme) kit.Bl
 	}
 	switch {
 	case plans:
-		put(&foot, "enter makes a plan; nothing is done before you confirm it")
+		put(&foot, foots)
 	default:
 		foot = nil
 	}
