@@ -307,8 +307,18 @@ func (re *ruleEvaluation) ofEach(members []*record, oldest *record) (out []Evide
 	return out
 }
 
-// list names the subjects: those that live, or when none does those that ended. Those that are pending beside others come last.
+// list names the subjects: those that live, or when none does those that ended. Those that will end soonest come first, those that are
+// pending beside others last.
 func (re *ruleEvaluation) list(members []*record, live, mixed bool) []Subject {
+	if slices.ContainsFunc(members, func(r *record) bool { return !r.Ends.IsZero() }) {
+		members = slices.Clone(members)
+		stable.Sort(members, func(a, b *record) int {
+			if a.Ends.IsZero() || b.Ends.IsZero() {
+				return b.Ends.Compare(a.Ends)
+			}
+			return a.Ends.Compare(b.Ends)
+		})
+	}
 	if mixed {
 		pending := func(r *record) bool { return r.State == StatePending }
 		members = slices.Concat(slices.DeleteFunc(slices.Clone(members), pending), slices.DeleteFunc(slices.Clone(members), func(r *record) bool { return !pending(r) }))

@@ -29,7 +29,7 @@ func stepTrue(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time) 
 	n := newFinding(record{Key: key, State: StatePending, Source: v.Source, Via: v.Via, Note: v.Note}, finding{
 		Fingerprint: v.Fingerprint, Severity: v.Severity, Cause: v.Cause, Values: v.Values,
 		Runbook: v.Runbook, Active: now, Since: now, Bounds: v.Bounds, Confirmed: v.Confirmed, Suspected: v.Suspected,
-		Corroborate: v.Corroborable, Why: v.Why, Detail: v.Detail, Session: v.Session, Provider: v.Provider, Tenant: v.Tenant,
+		Corroborate: v.Corroborable, Why: v.Why, Detail: v.Detail, Session: v.Session, Provider: v.Provider, Tenant: v.Tenant, Ends: v.Ends,
 		aggregate: aggregateOf(v),
 	})
 	if n.Source == "" {

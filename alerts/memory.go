@@ -92,6 +92,7 @@ type finding struct {
 	Suspected   bool          `json:"suspected,omitempty"`
 	Vanished    time.Time     `json:"vanished,omitzero"` // when its session left its list though nothing said that it ended
 	Lasts       time.Time     `json:"lasts,omitzero"`    // until when it goes on though its subject is gone
+	Ends        time.Time     `json:"ends,omitzero"`     // when its subject will be no more; zero: not told
 	Paused      bool          `json:"paused,omitempty"`  // pending, and its data is missing
 	Corroborate bool          `json:"corroborate,omitempty"`
 	Engine      string        `json:"engine,omitempty"` // the container engine that it was read from

@@ -198,6 +198,7 @@ type Verdict struct {
 	Provider, Tenant backend.Safe
 	Confirmed        time.Time // when the newest reading that supports it was taken
 	Recheck          time.Time // when the verdict can change by itself, zero: never
+	Ends             time.Time // when the subject will be no more; alerts name those that end first before others. Zero: not told
 	Note             Note      // what to remember; the zero Note forgets unless the outcome is a gap or a fleet rule's finding is kept firing
 
 	// Listing replaces the subjects of a finding that stands for many; nil otherwise.

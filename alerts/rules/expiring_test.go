@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -383,6 +384,32 @@ func TestAFailedSandboxOfWhichNoCauseIsTold(t *testing.T) {
 	for _, a := range s.alerts(startRule) {
 		if a.State != alerts.StateResolved {
 			t.Errorf("no session runs on it, and it is %s", a.State)
+		}
+	}
+}
+
+// TestSandboxExpiringNamesTheSoonest: of 3 and of 3,000 those that end first come first, whatever their ids, and the evidence is theirs.
+func TestSandboxExpiringNamesTheSoonest(t *testing.T) {
+	for _, n := range []int{3, 3000} {
+		s := beginCloud(t, expiringRule)
+		s.cloudBox(cloudBox, nil)
+		for i := range n { // the larger i, the sooner
+			box, session := fmt.Sprintf("box-%04d", i), fmt.Sprintf("session-%04d", i)
+			s.hub(session, box, nil)
+			s.cloudBox(box, func(b *backend.Sandbox) {
+				b.Session = backend.MustID(session)
+				ends(time.Duration(n-i)*500*time.Millisecond+5*time.Minute)(s, b)
+			})
+		}
+		a := s.look().want(expiringRule, alerts.StateFiring)
+		for i := range 3 {
+			if name := fmt.Sprintf("box-%04d", n-1-i); a.SubjectCount != n || a.Subjects[i].Key.ID.Raw() != name {
+				t.Errorf("of %d, %d in all, the %dth is %s, not %s", n, a.SubjectCount, i+1, a.Subjects[i].Key, name)
+			}
+		}
+		first := fmt.Sprintf("box-%04d", n-1)
+		if !strings.Contains(a.Evidence[0].Text.String(), "lists "+first) || !strings.HasPrefix(a.Evidence[1].Text.String(), first+": its ttl of 26h from creation ends at 12:05:00Z") {
+			t.Errorf("of %d: %s", n, evidence(a))
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (r *cloudDue) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Ent
 		text = backend.Textf("%s, since at least %s", text, env.Clock(env.Ours(b.KnownSince)))
 	}
 	if !b.ReapedAt.IsZero() {
-		text = backend.Textf("%s; %s ends at %s", text, pausedLimit(b), env.Clock(env.Ours(b.ReapedAt)))
+		text = backend.Textf("%s; %s ends at %s", text, b.PausedLimit(), env.Clock(env.Ours(b.ReapedAt)))
 	}
 	return []alerts.Evidence{{Text: text, Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))}}
 }

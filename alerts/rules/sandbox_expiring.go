@@ -38,7 +38,7 @@ func (r *sandboxExpiring) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note
 	if !ok || !b.Judged() || !onPlatform(b) {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	end, by, from := removal(b)
+	end, by, from := b.Removal()
 	if end.IsZero() || b.Class.Ended() || b.Class == backend.SandboxRemoving {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
@@ -57,7 +57,7 @@ func (r *sandboxExpiring) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note
 	}
 	says := backend.Text("a session runs on it, and its platform removes it soon")
 	v = r.due(env, b, "sandbox expiring", says, due)
-	v.Session, v.Tenant, v.Recheck = s.Key.ID, s.Tenant, recheckOf(env, b.Key)
+	v.Session, v.Tenant, v.Recheck, v.Ends = s.Key.ID, s.Tenant, recheckOf(env, b.Key), end
 	ends := backend.Text("ends")
 	if !end.After(env.Now) {
 		ends = backend.Text("ended")
@@ -66,8 +66,13 @@ func (r *sandboxExpiring) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note
 	return v
 }
 
-// Evidence is what the platform reports, and what removes it.
+// Evidence is what the platform reports of the one that goes first, and what removes each.
 func (r *sandboxExpiring) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	if len(a.Subjects) > 0 {
+		if first := env.Sandbox(a.Subjects[0].Key); first != nil {
+			oldest = first
+		}
+	}
 	out := r.cloudDue.Evidence(env, a, oldest)
 	return append(out, details(env, a)...)
 }
@@ -80,31 +85,6 @@ func details(env *alerts.Env, a *alerts.Alert) (out []alerts.Evidence) {
 		}
 	}
 	return out
-}
-
-// removal is when a platform removes a sandbox, by the limit that is met first, and from when that counts, zero where that is not
-// known; end is zero where it is not told, or never.
-func removal(b *backend.Sandbox) (end time.Time, by backend.Safe, from time.Time) {
-	end, by, from = b.ExpiresAt, b.ExpiresBy, b.CreatedAt.Or(time.Time{})
-	if by.IsEmpty() {
-		by = backend.Text("its time to live")
-	}
-	idles := b.Class == backend.SandboxAsleep || !b.ReapedBy.IsEmpty()
-	if at := b.ReapedAt; !at.IsZero() && idles && (end.IsZero() || at.Before(end)) {
-		if !b.ReapedBy.IsEmpty() {
-			from = b.LastUsedAt
-		}
-		return at, pausedLimit(b), from
-	}
-	return end, by, from
-}
-
-// pausedLimit is what removes a sandbox that sleeps on, or is not used.
-func pausedLimit(b *backend.Sandbox) backend.Safe {
-	if b.ReapedBy.IsEmpty() {
-		return backend.Text("its paused timeout")
-	}
-	return b.ReapedBy
 }
 
 // noSessionList says of a source of cloud sandboxes that nothing tells which of their sessions run. An engine alone needs no sessions.

@@ -371,7 +371,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		replace()
 	case d.is("expiring"):
 		d.NoReset = backend.Safe{}
-		d.conclude("Its platform removes it soon. A session runs on it, and its files go with it.")
+		d.conclude("Its platform removes it soon%s. A session runs on it, and its files go with it.", s.endsFirst())
 		if s.idleLimit() {
 			d.dont("Don't count on the next use of it: nothing says when that is.")
 			d.do("Save its files: sandglass rescue %s. That is a use of it too, and is billed.", name)

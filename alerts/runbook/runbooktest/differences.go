@@ -114,7 +114,7 @@ func (p *page) leads() {
 	case !strings.Contains(told, a.Rule), !strings.Contains(told, a.Cause.String()):
 		p.say("the rule and the cause %q are not told: %s", a.Cause, told)
 	}
-	if n := fmt.Sprint(a.SubjectCount, " "); a.SubjectCount > 1 && !strings.Contains(told, n) && !crowded && a.Subjects[0].Key.Kind != backend.KindSource {
+	if n := fmt.Sprint(a.SubjectCount, " "); a.SubjectCount > 1 && !strings.Contains(strings.ReplaceAll(told, ",", ""), n) && !crowded && a.Subjects[0].Key.Kind != backend.KindSource {
 		p.say("the %d subjects are not told: %s", a.SubjectCount, told)
 	}
 	for i := range a.Evidence {
