@@ -228,17 +228,18 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	default:
 		d.deny("The data does not show that the agent ran out of memory.")
 	}
-	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
+	sdk := s.agentStates() // which has none of the settings, unless a workspace declares them
+	if d.is("file-cap") || !sdk && d.Mark("file-cap") == CannotTell {
 		d.do("Lower capabilities.fs.maxFileSizeMb. A write is held in memory whole.")
 	}
 	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
 		d.do("Let the agent write large files in chunks.")
 	}
-	if d.Mark("greps") == CannotTell {
+	if !sdk && d.Mark("greps") == CannotTell {
 		d.do("Tell the owner of an agent that raises maxGrepFileSizeMb. To raise it again and again is a fault of its design.")
 		d.do("Cap searches with maxGrepFileSizeMb. What is skipped is listed in the result.")
 	}
-	if d.is("eager") || d.Mark("eager") == CannotTell {
+	if d.is("eager") || !sdk && d.Mark("eager") == CannotTell {
 		d.do("Open on first use. Or bound opens with workspaceMaxConcurrentOpens.")
 	}
 	if d.is("pty-output") {

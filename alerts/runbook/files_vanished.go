@@ -212,6 +212,9 @@ func (s *subjectView) keepsNothing() Check {
 	case "docker":
 		return q.no(o, "provider docker keeps files in a directory of the host that its containers mount at /workspace; whether its clean-up removes the directory is not documented")
 	default:
+		if c := s.stateKeeps(q); c.Mark != CannotTell {
+			return c
+		}
 		q.needs = "the documentation of the provider"
 		return q.unsure("what provider %s keeps is not documented", backend.Clean(p, 60))
 	}
@@ -220,7 +223,7 @@ func (s *subjectView) keepsNothing() Check {
 // stateKeeps answers by the saved state of an agent SDK what is kept of a session's files.
 func (s *subjectView) stateKeeps(q question) Check {
 	for _, b := range s.sandboxes {
-		x := s.State.StateOn(b)
+		x := s.State.StateNaming(b)
 		if x == nil || b.Provider.String() != "blaxel" {
 			continue
 		}

@@ -24,6 +24,9 @@ func (v KnobValue) Declared() bool { return v.Current.String() != NotDeclared }
 // sandboxKnobs are settings of cloudflare-sandbox alone.
 var sandboxKnobs = [...]string{"destroyOnClose", "sleepAfter", "backupR2Binding"}
 
+// frameworkKnobs are settings of a framework with a registry, which an agent SDK has not.
+var frameworkKnobs = [...]string{"capabilities.fs.maxFileSizeMb", "maxGrepFileSizeMb", "workspaceOpenStrategy", "workspaceMaxConcurrentOpens"}
+
 // declares reports whether a workspace of the subject declares a setting all the same.
 func declares(s *subjectView, knob string) bool {
 	return slices.ContainsFunc(s.workspaces, func(w *backend.Workspace) bool { return declared(knob, &w.WorkspaceFacts) != "" })
@@ -56,8 +59,11 @@ func (p *Page) values(s *subjectView) []KnobValue {
 		if k.Name.String() == backend.AgentTar && s.platform() == agentCloud && !slices.ContainsFunc(s.led, timedOut) {
 			continue // only of a wait that ended
 		}
-		if k.Name.String() == "schemaVersion" && s.ofAgentSDK() {
+		if k.Name.String() == "schemaVersion" && s.agentStates() {
 			continue // of a framework; the state of an agent SDK has none
+		}
+		if slices.Contains(frameworkKnobs[:], k.Name.String()) && s.agentStates() && !declares(s, k.Name.String()) {
+			continue
 		}
 		if k.Name.String() == "tmpdirRoot" && strings.HasPrefix(provider, "cloudflare") {
 			continue // a directory of a host of its own, which such a workspace has not

@@ -15,7 +15,7 @@ import (
 // sessions of it run the same release.
 func diagnoseReferenceMismatch(s *subjectView) Diagnosis {
 	w := s.widen()
-	if s.ofAgentSDK() {
+	if s.agentStates() && len(s.errors) == 0 {
 		return s.diagnoseSavedState()
 	}
 	d := Diagnosis{Checks: s.answers(
@@ -319,6 +319,7 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 			}
 		}
 		d.dont("Don't delete stored references. They are the only way back to the files.")
+	case !d.is("strict") && s.agentStates() && s.adviseSavedState(d):
 	case d.is("deleted"):
 		d.NoReset = backend.Text("the sandbox that the reference names does not exist any more")
 		d.conclude("The sandbox of the reference is gone. The session's files are lost.")

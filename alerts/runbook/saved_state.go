@@ -10,8 +10,14 @@ import (
 // ofAgentSDK reports whether the references of the subject, or of the page's alert, are all session states of an agent SDK, and
 // no registry of workspaces takes part: then nothing of a framework's release concerns them.
 func (s *subjectView) ofAgentSDK() bool {
+	return len(s.errors) == 0 && (len(s.workspaces) == 0 || s.wide) && s.agentStates()
+}
+
+// agentStates reports whether the references of the subject, or of the page's alert, are all session states of an agent SDK, whatever a
+// registry lists: their sandboxes have no containers, and their sessions none of another framework's settings.
+func (s *subjectView) agentStates() bool {
 	of := s.savedStates()
-	return len(of) > 0 && len(s.errors) == 0 && (len(s.workspaces) == 0 || s.wide) && !slices.ContainsFunc(of, func(r *Ref) bool { return !r.Agent })
+	return len(of) > 0 && !slices.ContainsFunc(of, func(r *Ref) bool { return !r.Agent })
 }
 
 // savedStates are the references that the page is about: those of its alert, else those of the subject's session.
@@ -40,17 +46,28 @@ func (s *subjectView) diagnoseSavedState() Diagnosis {
 		checks = append(checks, s.disagree(), s.ofAll((*subjectView).deleted))
 	}
 	d := Diagnosis{Checks: s.answers(checks...)}
-	switch {
-	case d.is("newer"):
-		s.adviseAnother(&d)
-	case d.is("deleted"), d.is("disagree"):
-		s.adviseGone(&d)
-	default:
+	if !s.adviseSavedState(&d) {
 		d.deny("No saved state was found that disagrees with its sandbox.")
 		d.do("Read the saved states of the session. Read the list of its platform too.")
 		d.dont("Don't delete the saved state: the agent finds its sandbox by it.")
 	}
 	return d
+}
+
+// adviseSavedState ends the page where the sandbox of a saved state is another one, or gone; false: it is neither.
+func (s *subjectView) adviseSavedState(d *Diagnosis) bool {
+	switch {
+	case d.is("newer"):
+		s.adviseAnother(d)
+	case d.is("deleted"), d.is("disagree"):
+		s.adviseGone(d)
+	default:
+		return false
+	}
+	if len(s.workspaces) > 0 { // a registry resets them
+		d.NoReset = backend.Text("a reset does not bring the files of before back")
+	}
+	return true
 }
 
 // adviseAnother ends the page about a sandbox of the same name that was made anew.

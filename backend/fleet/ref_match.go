@@ -132,7 +132,7 @@ func (s *State) MatchOf(r *backend.Ref) (m RefMatch) {
 	case made.After(s.Wall.Add(time.Minute)):
 		m.Result, m.Why = RefUnknown, backend.Textf("it is said to be made at %s, which is to come: a clock differs, so whether its files are those of the state is not known", made.UTC().Format("2006-01-02 15:04:05Z"))
 	case MadeAfter(made, saved):
-		m.Result, m.Why = RefRecreated, backend.Text("its sandbox was made after the state was saved: files from before are not in it, except in mounts or a snapshot")
+		m.Result, m.Why = RefRecreated, backend.Textf("its sandbox was made after the state was saved; %s", r.Agent.LostBefore())
 		if len(r.Agent.Ports) > 0 && len(b.Ports) == 0 {
 			m.Why = backend.Textf("%s; no port of it is listed", m.Why)
 		}
@@ -160,7 +160,7 @@ func (s *State) withoutPorts(r *backend.Ref, b *backend.Sandbox) (RefResult, bac
 	for _, h := range s.SessionSourcesOf(b.Key.Source) {
 		x := s.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: r.Session})
 		if x != nil && MadeAfter(b.CreatedAt.Or(time.Time{}), x.StartedAt.Or(time.Time{})) {
-			return RefRecreated, backend.Text("its sandbox was made long after its session began, and without ports, as a resume makes it: files from before are not in it, except in mounts or a snapshot")
+			return RefRecreated, backend.Textf("its sandbox was made long after its session began, and without ports, as a resume makes it; %s", r.Agent.LostBefore())
 		}
 	}
 	return RefTakenOver, backend.Text("no port is declared for it: a resume made it again, which leaves ports out, or a sandbox of this name existed before")
