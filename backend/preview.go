@@ -14,6 +14,7 @@ type Preview struct {
 	// URL is its address without a query: a token in one is a credential.
 	URL     Safe             `json:"url,omitzero"`
 	Expires Value[time.Time] `json:"expires,omitzero"` // not applicable: it has no end
+	TTL     Safe             `json:"ttl,omitzero"`     // how long it lives from its making, as the platform writes it; empty: not told
 	// CreatedAt is when it was made; ChangedAt when it was last changed since, zero: not, or not told.
 	CreatedAt Value[time.Time] `json:"created_at,omitzero"`
 	ChangedAt time.Time        `json:"changed_at,omitzero"`
@@ -22,6 +23,22 @@ type Preview struct {
 	// Tokens are what opens a private one, never their values; TokensAt is when they were read, zero: never.
 	Tokens   []PreviewToken `json:"tokens,omitempty"`
 	TokensAt time.Time      `json:"tokens_at,omitzero"`
+}
+
+// Lives says how long an address lives, with its end as until writes it; empty: nothing is known of it.
+func (p *Preview) Lives(until func(time.Time) string) Safe {
+	end, known := p.Expires.Get()
+	switch {
+	case known && !p.TTL.IsEmpty():
+		return Textf("ttl %s, %s", p.TTL, Clean(until(end), 80))
+	case known:
+		return Clean(until(end), 80)
+	case !p.TTL.IsEmpty():
+		return Textf("ttl %s from its making: when it ends is not known", p.TTL)
+	case p.Expires.IsNotApplicable():
+		return Text("without an end")
+	}
+	return Safe{}
 }
 
 // PreviewToken is a credential for a private preview, without its value.

@@ -150,11 +150,8 @@ func preview(env *alerts.Env, p *backend.Preview) backend.Safe {
 	if port, known := p.Port.Get(); known {
 		text = backend.Textf("port %d, %s", port, text)
 	}
-	switch end, known := p.Expires.Get(); {
-	case known:
-		text = backend.Textf("%s, until %s", text, env.Clock(env.Ours(end)))
-	case p.Expires.IsNotApplicable():
-		text = backend.Textf("%s, without an end", text)
+	if lives := p.Lives(func(end time.Time) string { return "until " + env.Clock(env.Ours(end)) }); !lives.IsEmpty() {
+		text = backend.Textf("%s, %s", text, lives)
 	}
 	return text
 }

@@ -312,7 +312,11 @@ func (d *decoder) preview(n wire.Node) (p backend.Preview, name backend.ID, ok b
 	if changed, known := d.moment(n.Get("metadata").Get("updatedAt")).Get(); known && changed.Sub(p.CreatedAt.Or(changed)) >= time.Minute { // it is written to once or twice while it is made
 		p.ChangedAt = changed
 	}
-	if life := textOf(spec.Get("ttl")); life != "" && p.Expires.IsNotApplicable() { // it has an end, which only its making tells
+	ttl := spec.Get("ttl")
+	if p.TTL = d.text(ttl, maxWord); p.TTL.IsEmpty() && ttl.Exists() && !ttl.IsNull() && string(ttl.Raw()) != `""` {
+		p.TTL = d.clean.Clean(string(ttl.Raw()), maxWord)
+	}
+	if life := textOf(ttl); !p.TTL.IsEmpty() && p.Expires.IsNotApplicable() { // it has an end, which only its making tells
 		p.Expires = backend.Unknown[time.Time]()
 		made, known := p.CreatedAt.Get()
 		if after, is := backend.Lifespan(life); is && known {

@@ -145,7 +145,7 @@ func TestWhenAPreviewEnds(t *testing.T) {
 	w := newWorld(t, nil)
 	w.set("/sandboxes", page("", `{"metadata":{"name":"a","createdAt":"`+day+`"},"spec":{},"status":"DEPLOYED","state":"RUNNING"}`))
 	w.set("/sandboxes/a/previews", ok(`[{"metadata":{"name":"by-ttl","createdAt":"2026-11-21T08:00:00Z"},"spec":{"port":3000,"public":true,"ttl":"24h"}},
-		{"metadata":{"name":"endless"},"spec":{"port":3001,"public":true}},{"metadata":{"name":"odd-ttl","createdAt":"2026-11-21T08:00:00Z"},"spec":{"port":3002,"public":true,"ttl":"soon"}},
+		{"metadata":{"name":"unmade"},"spec":{"port":3003,"public":true,"ttl":"24h"}},{"metadata":{"name":"number"},"spec":{"port":3004,"ttl":3600}},{"metadata":{"name":"endless"},"spec":{"port":3001,"public":true}},{"metadata":{"name":"odd-ttl","createdAt":"2026-11-21T08:00:00Z"},"spec":{"port":3002,"public":true,"ttl":"soon"}},
 		{"metadata":{"name":"session-17"},"spec":{"public":true}},{"metadata":{"name":"session-x"},"spec":{"public":true}}]`))
 	got := map[string]string{}
 	for _, p := range sandboxOf(t, w.poll(), "a").Previews {
@@ -155,9 +155,9 @@ func TestWhenAPreviewEnds(t *testing.T) {
 		} else if p.Expires.IsNotApplicable() {
 			end = "none"
 		}
-		got[p.Name.String()] = fmt.Sprint(end, " ", p.Control)
+		got[p.Name.String()] = fmt.Sprint(end, " ", p.Control, " ", p.TTL)
 	}
-	want := map[string]string{"by-ttl": "2026-11-22T08:00:00Z false", "endless": "none false", "odd-ttl": "not known false", "session-17": "none true", "session-x": "none false"}
+	want := map[string]string{"by-ttl": "2026-11-22T08:00:00Z false 24h", "unmade": "not known false 24h", "number": "not known false 3600", "endless": "none false ", "odd-ttl": "not known false soon", "session-17": "none true ", "session-x": "none false "}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

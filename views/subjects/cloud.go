@@ -88,8 +88,8 @@ func (w *writer) previews(b *backend.Sandbox) {
 		if port, known := p.Port.Get(); known {
 			text += backend.Textf(" port %d", port).String()
 		}
-		if ends {
-			who += ", " + w.until(at)
+		if lives := p.Lives(w.until); !lives.IsEmpty() {
+			who += ", " + lives.String()
 		}
 		if p.Control {
 			who += ", leads to files and commands"
