@@ -91,10 +91,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		s = "not known: its new sandboxes may not start, those that run may work"
 	case a.Rule == "contradiction":
 		s = contradicted(a, c)
-	case a.Rule == "wont-terminate" && allAre(backend.SandboxDead, a, c):
-		s = "no user notices it; what failed does not run, and stays in the list until it is destroyed"
-	case a.Rule == "wont-terminate" && allAre(backend.SandboxAsleep, a, c):
-		s = "no user notices it; what sleeps is kept, and each request wakes it and costs money"
+	case a.Rule == "wont-terminate":
+		s = "no user notices it; " + runOn(a, c)
 	case a.Rule == "pty-pressure" && !closesTerminals(a):
 		s = "none yet; at the limit each new terminal closes another silently"
 	case !known:
@@ -261,14 +259,47 @@ func down(a *alerts.Alert, c *views.Snapshot) bool {
 // Impact says what of the users' work an alert affects.
 func Impact(a *alerts.Alert, c *views.Snapshot) string { return impact(a, c) }
 
-// allAre reports whether every sandbox that an alert names is of a class.
-func allAre(class backend.SandboxClass, a *alerts.Alert, c *views.Snapshot) bool {
+// runOn says what the sandboxes of an alert about ones that outlive their sessions cost, each by its own state. An alert may list some of
+// its many.
+func runOn(a *alerts.Alert, c *views.Snapshot) string {
+	running, asleep, dead, rest := 0, 0, 0, a.Left()
 	for i := range a.Subjects {
-		if b := c.State.Sandbox(a.Subjects[i].Key); b == nil || b.Class != class {
-			return false
+		class := backend.SandboxUnknown
+		if b := c.State.Sandbox(a.Subjects[i].Key); b != nil {
+			class = b.Class
+		}
+		switch class {
+		case backend.SandboxRunning, backend.SandboxRestarting:
+			running++
+		case backend.SandboxAsleep:
+			asleep++
+		case backend.SandboxDead:
+			dead++
+		case backend.SandboxUnknown, backend.SandboxCreated, backend.SandboxPaused, backend.SandboxExited, backend.SandboxRemoving:
+			rest++
 		}
 	}
-	return len(a.Subjects) > 0 && a.Left() == 0
+	switch 0 {
+	case asleep + dead + rest, running + asleep + dead: // of what is being removed too nothing says that it costs less
+		return "sandboxes run on and cost money"
+	case running + dead + rest:
+		return "what sleeps is kept, and each request wakes it and costs money"
+	case running + asleep + rest:
+		return "what failed does not run, and stays in the list until it is destroyed"
+	}
+	var said []string
+	for _, x := range [...]struct {
+		n         int
+		one, many string
+	}{
+		{running, "sandbox runs on and costs money", "sandboxes run on and cost money"}, {asleep, "sleeps: it is kept, and each request wakes it and costs money", "sleep: they are kept, and each request wakes one and costs money"},
+		{dead, "failed and does not run", "failed and do not run"}, {rest, "is of no state that is told here", "are of no state that is told here"},
+	} {
+		if x.n > 0 {
+			said = append(said, kit.Count(x.n, x.one, x.many))
+		}
+	}
+	return strings.Join(said, "; ")
 }
 
 // evicted says how many workspaces lost their sandbox where no room is left for more, on the alert's source and on others with the

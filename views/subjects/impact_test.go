@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -281,6 +282,34 @@ func TestASandboxThatSleepsCostsNothingByItself(t *testing.T) {
 		a := &alerts.Alert{Rule: "wont-terminate", State: alerts.StateFiring, Source: "bl", Subjects: []alerts.Subject{{Key: key}}, SubjectCount: 1}
 		if got := Impact(a, views.NewSnapshot(noon, st, nil)); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", class, got)
+		}
+	}
+}
+
+// TestSandboxesInSeveralStatesCostByTheirOwn: what sleeps does not run on because others do, and of what is not listed nothing is said.
+func TestSandboxesInSeveralStatesCostByTheirOwn(t *testing.T) {
+	const run, sleep, dead, other = backend.SandboxRunning, backend.SandboxAsleep, backend.SandboxDead, backend.SandboxUnknown
+	for want, x := range map[string]struct {
+		classes []backend.SandboxClass
+		count   int
+	}{
+		"no user notices it; sandboxes run on and cost money":                                                                                                            {[]backend.SandboxClass{run, run}, 2},
+		"no user notices it; 2 sandboxes run on and cost money; 1 sleeps: it is kept, and each request wakes it and costs money":                                         {[]backend.SandboxClass{run, sleep, run}, 3},
+		"no user notices it; 1 sandbox runs on and costs money; 2 sleep: they are kept, and each request wakes one and costs money; 8 are of no state that is told here": {[]backend.SandboxClass{sleep, run, sleep, other}, 11},
+		"no user notices it; 1 sandbox runs on and costs money; 2 failed and do not run":                                                                                 {[]backend.SandboxClass{dead, run, dead}, 3},
+		"no user notices it; what sleeps is kept, and each request wakes it and costs money":                                                                             {[]backend.SandboxClass{sleep, sleep}, 2},
+		"no user notices it; 2 sleep: they are kept, and each request wakes one and costs money; 1 is of no state that is told here":                                     {[]backend.SandboxClass{sleep, sleep}, 3},
+	} {
+		a := &alerts.Alert{Rule: "wont-terminate", State: alerts.StateFiring, Source: "bl", SubjectCount: x.count}
+		r := &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}
+		for i, class := range x.classes {
+			key := backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID(fmt.Sprint("b", i))}
+			r.Sandboxes = append(r.Sandboxes, &backend.Sandbox{Meta: backend.Meta{Key: key, ReadAt: noon}, IsSandbox: true, Class: class})
+			a.Subjects = append(a.Subjects, alerts.Subject{Key: key})
+		}
+		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}}, {Source: "bl", Reading: r}}, backend.Instant{Wall: noon})
+		if got := Impact(a, views.NewSnapshot(noon, st, nil)); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
