@@ -39,6 +39,9 @@ type Inside struct {
 // NoInstance begins what a probe found whose platform said for the whole wait that the sandbox exists and cannot answer.
 const NoInstance = "its platform knows it, and no instance of it was ready"
 
+// ListHangs is in what a probe found of commands that run, where the list of processes of the same server was not answered.
+const ListHangs = "its list of processes was not answered"
+
 // The names of the parts in Unread.
 const (
 	PartProcesses = "processes"

@@ -321,8 +321,11 @@ func (o Observation) What() Safe {
 		if rest := o.NotTried(); len(rest) > 0 {
 			said = Textf("%s; not tried: %s", said, PlaneNames(rest))
 		}
-		if v, _ := o.Of(PlaneExec); strings.HasSuffix(v.What.s, string(MayBeNew)) {
+		switch v, _ := o.Of(PlaneExec); {
+		case strings.HasSuffix(v.What.s, string(MayBeNew)):
 			said = Textf("%s; %s", said, Text(MayBeNew))
+		case strings.Contains(v.What.s, ListHangs):
+			said = Textf("%s; %s", said, Text(ListHangs))
 		}
 		return said
 	case OutcomeNotTried:

@@ -86,7 +86,8 @@ func (x *examination) hangs() {
 	v, command, list := &x.found[i], of(askExec), of(backend.PartProcesses)
 	switch {
 	case command == nil && list != nil && v.Outcome == backend.OutcomeOK:
-		v.What = backend.Textf("%s; its list of processes was not answered within %s before", v.What, backend.Age(list.within))
+		v.What = backend.Textf("%s; %s within %s before", v.What, backend.Text(backend.ListHangs), backend.Age(list.within))
+		v.Evidence = []backend.Safe{backend.Textf("GET /process: nothing within %s", backend.Age(list.within))}
 	case command == nil:
 	case x.c.answers == command.heard:
 		v.What = backend.Textf("%s; nothing else was answered since", v.What)

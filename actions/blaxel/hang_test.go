@@ -32,7 +32,7 @@ func TestACommandThatHangs(t *testing.T) {
 		"the list alone": {func(method, at string, _ int) bool {
 			return method == http.MethodGet && strings.HasSuffix(at, "/process")
 		}, backend.OutcomeOK, "",
-			"true ran in /workspace; its list of processes was not answered within 0s before", nil},
+			"true ran in /workspace; its list of processes was not answered within 0s before", []string{"GET /process: nothing within 0s"}},
 		"all from there": {func(_, _ string, commands int) bool { return commands > 0 }, backend.OutcomeUnknown, "", "whether a command runs is not known", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

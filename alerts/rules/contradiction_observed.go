@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -35,6 +36,9 @@ func observedText(env *alerts.Env, a *alerts.Alert, b *backend.Sandbox, v *backe
 	case backend.OutcomeOK:
 		if v.At.Before(from) && !v.Passive {
 			return backend.Textf("%s at %s, before %s: %s worked", how, env.Clock(env.Ours(v.At)), o.Fault(from), v.Plane)
+		}
+		if strings.Contains(v.What.String(), backend.ListHangs) {
+			return backend.Textf("%s: %s works, but %s", how, v.Plane, backend.Text(backend.ListHangs))
 		}
 		return backend.Textf("%s: %s works", how, v.Plane)
 	case backend.OutcomeFailed:

@@ -160,6 +160,7 @@ func (s *subjectView) commandsRun() Check {
 	if len(s.sandboxes) == 1 && c.Mark == CannotTell && !s.sandboxes[0].Name.IsEmpty() {
 		c.WouldTell = backend.Textf("a probe: sandglass probe %s", s.sandboxes[0].Name)
 	}
+	c = s.listHangs(c)
 	if s.saysFails() != nil && c.Mark == CannotTell {
 		c.Fact = backend.Text("its agent's log says so, which is its word; nothing else shows it")
 	}

@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -237,6 +238,9 @@ func (w *writer) planes(b *backend.Sandbox) {
 			when += "; before " + proved.Fault(from).String() + ": it tells nothing of now"
 		}
 		w.cell(v.Plane.String(), c, dim("  "+when))
+		if strings.Contains(v.What.String(), backend.ListHangs) && !older && !v.Past {
+			c.Tone = theme.Warn
+		}
 		if !v.What.IsEmpty() && v.What != head.Text {
 			w.Field("", kit.Span{Tone: c.Tone, Text: v.What.String()})
 		}

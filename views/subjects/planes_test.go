@@ -83,3 +83,28 @@ func TestAContainerThatAProbeStartedIsNotShownAsHealthy(t *testing.T) {
 		}
 	}
 }
+
+// TestAListOfProcessesThatHangsIsShownBesideCommandsThatRun: in the cell, and below the plane of commands with what was not answered.
+func TestAListOfProcessesThatHangsIsShownBesideCommandsThatRun(t *testing.T) {
+	for _, hangs := range []bool{true, false} {
+		exec := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, At: noon, What: backend.Text("true ran in /workspace")}
+		if hangs {
+			exec.What = backend.Textf("%s; %s within 10s before", exec.What, backend.Text(backend.ListHangs))
+			exec.Evidence = []backend.Safe{backend.Text("GET /process: nothing within 10s")}
+		}
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("aaaa")}, ReadAt: noon}, Provider: backend.Text("blaxel")}
+		b = b.WithObserved([]backend.Verdict{exec})
+		w := &writer{Doc: &kit.Doc{}, f: &views.Frame{Snapshot: views.NewSnapshot(noon, &fleet.State{Wall: noon, Sandboxes: fleet.NewTable(b)}, nil), Theme: theme.New(theme.NoColours, theme.Unicode)}}
+		w.planes(b)
+		lines, _ := w.Doc.Fit(w.f.Theme, 200, 40)
+		page := strings.Join(lines, "\n")
+		for _, said := range []string{backend.ListHangs + " within 10s", "GET /process: nothing within 10s"} {
+			if strings.Contains(page, said) != hangs {
+				t.Errorf("%v: %s:\n%s", hangs, said, page)
+			}
+		}
+		if got := strings.HasSuffix(observedCell(b, w.f.Snapshot).Text.String(), "; "+backend.ListHangs); got != hangs {
+			t.Errorf("%v: %s", hangs, observedCell(b, w.f.Snapshot).Text)
+		}
+	}
+}
