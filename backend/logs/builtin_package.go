@@ -23,12 +23,15 @@ func sdkNotices() (out []pattern) {
 // missingPackage is the error of an SDK whose extra for a kind of sandboxes is not installed, or of what it imports for that.
 var missingPackage = regexp.MustCompile(`\b([A-Z][A-Za-z0-9]{1,30})SandboxClient requires the optional\b|\bNo module named '?"?(blaxel)\b`)
 
+// packageTexts are how its lines are found.
+var packageTexts = [...]string{"SandboxClient requires the optional", "No module named"}
+
 // missingPackages are the errors of an agent whose SDK cannot be used where it runs.
 func missingPackages() (out []pattern) {
 	const meaning = "a package that an agent's SDK needs is not installed where it runs"
 	for _, p := range [...]struct{ name, text, line string }{
-		{"extra-missing", "SandboxClient requires the optional", "ImportError: BlaxelSandboxClient requires the optional `blaxel` dependency."},
-		{"module-missing", "No module named", "ModuleNotFoundError: No module named 'blaxel'"},
+		{"extra-missing", packageTexts[0], "ImportError: BlaxelSandboxClient requires the optional `blaxel` dependency."},
+		{"module-missing", packageTexts[1], "ModuleNotFoundError: No module named 'blaxel'"},
 	} {
 		out = append(out, pattern{name: p.name, contains: p.text, class: ClassPackageMissing, tier: tierError, meaning: meaning, inError: true, quoted: true, also: missingPackage,
 			hits:   []string{`{"level":"error","message":"agent failed","session_id":"s1","error":"` + p.line + `"}`, `2026-01-01T12:00:00Z ERROR agents ` + p.line},

@@ -53,7 +53,7 @@ func (d *decoder) nests(name string) bool {
 
 // contexts adds to the error of the line that was read what its contexts and tracebacks name.
 func (d *decoder) contexts(line []byte) {
-	d.ports, d.sdk = namesReason(line, previewDetails), namesSDK(line)
+	d.ports, d.sdk = namesReason(line, previewDetails), namesSDK(line) || namesPackage(line)
 	if !d.ports && !d.sdk && !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) && !namesReason(line, archiveReasons[:]) {
 		return
 	}
@@ -85,6 +85,11 @@ func namesSDK(text []byte) bool {
 		}
 	}
 	return namesReason(text, ptyFrames[:])
+}
+
+// namesPackage reports whether text names a package of the SDK that is missing.
+func namesPackage(text []byte) bool {
+	return namesReason(text, packageTexts[:]) && missingPackage.Match(text)
 }
 
 // namesReason reports whether a line names one of these reasons.
@@ -196,7 +201,7 @@ func (d *decoder) traced(name string) bool {
 		return false
 	}
 	text := ""
-	if json.Unmarshal(v, &text, d.opts) != nil || !namesSDK([]byte(text)) && !namesReason([]byte(text), archiveReasons[:]) {
+	if json.Unmarshal(v, &text, d.opts) != nil || !namesSDK([]byte(text)) && !namesPackage([]byte(text)) && !namesReason([]byte(text), archiveReasons[:]) {
 		return true
 	}
 	if name == "name" { // a frame
