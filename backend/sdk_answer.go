@@ -19,12 +19,13 @@ const (
 	AnswerGoesOn SDKAnswer = "the process goes on"
 	AnswerFull   SDKAnswer = "disk full"
 	AnswerDenied SDKAnswer = "permission denied"
+	AnswerAccess SDKAnswer = "access check failed"
 	AnswerKey    SDKAnswer = "key not accepted"
 	AnswerNoDir  SDKAnswer = "directory missing"
 	AnswerUsage  SDKAnswer = "usage limit met" // of the whole workspace
 )
 
-var sdkAnswers = [...]SDKAnswer{AnswerGone, AnswerWaking, AnswerGoesOn, AnswerFull, AnswerDenied, AnswerKey, AnswerNoDir, AnswerUsage}
+var sdkAnswers = [...]SDKAnswer{AnswerGone, AnswerWaking, AnswerGoesOn, AnswerFull, AnswerDenied, AnswerAccess, AnswerKey, AnswerNoDir, AnswerUsage}
 
 // AnswerIn reads the answer from a text and its HTTP status, 0 where none is told; empty: they tell no more. A full disk is told by a
 // 422 only: other answers quote what was on a disk somewhere else.
@@ -44,13 +45,18 @@ func AnswerIn(text string, status int) SDKAnswer {
 		return AnswerFull
 	case (inside || status == 0) && strings.Contains(text, "folder '") && strings.Contains(text, "' does not exist"):
 		return AnswerNoDir
-	case strings.Contains(lower, "permission denied"):
+	case strings.Contains(lower, "permission denied"), strings.Contains(text, "permission_denied"):
 		return AnswerDenied
+	case strings.Contains(text, AccessCheck): // for the user that the call named
+		return AnswerAccess
 	case status == http.StatusUnauthorized:
 		return AnswerKey
 	}
 	return ""
 }
+
+// AccessCheck ends what an SDK puts in place of the script by which it asks whether the user of a call may use a file.
+const AccessCheck = "_access_check>"
 
 // Sign writes an answer behind a text.
 func (a SDKAnswer) Sign() string {
@@ -82,7 +88,9 @@ func (a SDKAnswer) Means() Safe {
 	case AnswerFull:
 		return Text("the disk of the sandbox is full")
 	case AnswerDenied:
-		return Text("files that the SDK writes belong to root: another user may not change them")
+		return Text("another user of the sandbox may not use it: what the SDK's API writes belongs to root")
+	case AnswerAccess:
+		return Text("it is not there, or another user of the sandbox may not use it: what the SDK's API writes belongs to root")
 	case AnswerNoDir:
 		return Text("the command could not begin: the directory that it should begin in is not there")
 	case AnswerKey:

@@ -11,7 +11,7 @@ func TestAnswersOfAnAgentsPlatform(t *testing.T) {
 	}{
 		{"process timed out after 300 seconds", 422, AnswerGoesOn}, {"process timed out after 300 seconds", 0, AnswerGoesOn}, {"process timed out", 504, ""},
 		{"no space left on device", 422, AnswerFull}, {"no space left on device", 500, ""}, {"no space left on device", 0, ""},
-		{`{"code":"WORKLOAD_UNAVAILABLE"}`, 404, AnswerWaking}, {"WORKLOAD_NOT_FOUND", 404, AnswerGone}, {"Permission denied", 0, AnswerDenied}, {"", 401, AnswerKey}, {"", 403, ""}, {"", 402, AnswerUsage}, {"code USAGE_LIMIT_EXCEEDED", 0, AnswerUsage}, {"", 429, ""},
+		{`{"code":"WORKLOAD_UNAVAILABLE"}`, 404, AnswerWaking}, {"WORKLOAD_NOT_FOUND", 404, AnswerGone}, {"Permission denied", 0, AnswerDenied}, {"reason: permission_denied", 0, AnswerDenied}, {"<rm_access_check>", 0, AnswerAccess}, {"<rm_access_check>: Permission denied", 0, AnswerDenied}, {"", 401, AnswerKey}, {"", 403, ""}, {"", 402, AnswerUsage}, {"code USAGE_LIMIT_EXCEEDED", 0, AnswerUsage}, {"", 429, ""},
 		{"could not execute command 'ls' because folder '/workspace' does not exist", 422, AnswerNoDir}, {"because folder '/workspace' does not exist", 0, AnswerNoDir}, {"folder 'x' does not exist", 404, ""},
 	} {
 		got := AnswerIn(c.text, c.status)

@@ -143,7 +143,7 @@ func TestErrorsOfAnAgentSDKAreToldBesideWhatWasObserved(t *testing.T) {
 		"ExecTransportError, HTTP 404, WORKLOAD_UNAVAILABLE, not answering yet": "exists and did not answer yet, as one that only wakes; its SDK calls it worth another try, and tries no command again by itself",
 		"ExecTransportError, timeout 300 s, HTTP 422, the process goes on":      "the process goes on inside; the agent saw it as final",
 		"ExecTransportError, HTTP 422, disk full":                               "the disk of the sandbox is full",
-		"ExecTransportError, permission denied":                                 "files that the SDK writes belong to root",
+		"ExecTransportError, permission denied":                                 "another user of the sandbox may not use it: what the SDK's API writes belongs to root",
 		"ExecTransportError, HTTP 401, key not accepted":                        "nothing is known of the sandbox",
 		"ExecTransportError, HTTP 403, FORBIDDEN":                               "the agent saw it as final",
 	} {

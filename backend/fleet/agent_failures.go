@@ -125,7 +125,7 @@ func (s *State) execKind(b *backend.Sandbox, text backend.Safe) backend.FailureK
 			return backend.FailWorkDirMissing
 		}
 		return ""
-	case backend.AnswerUsage:
+	case backend.AnswerAccess, backend.AnswerUsage:
 		return backend.FailUsageLimit
 	case backend.AnswerKey:
 	}

@@ -156,6 +156,9 @@ func sdkMakes(m backend.Metric, answer backend.SDKAnswer, text string, state *ba
 		if has("WorkspaceWriteTypeError") {
 			return backend.Text("the caller's fault: it gave something to write that is no bytes")
 		}
+		if answer == backend.AnswerDenied || answer == backend.AnswerAccess {
+			return backend.Text("the agent saw it as final")
+		}
 		return backend.Text("the agent saw it as final; its calls about files have no deadline")
 	case backend.MetricPTYFailed:
 		if limit := terminalLimit(text, state); !limit.IsEmpty() {

@@ -18,6 +18,21 @@ func TestAnErrorOfAnAddressIsToldByItsKind(t *testing.T) {
 	}
 }
 
+// TestARefusedFileCallIsExplainedByItsOwner: in place of what is told of calls that hang.
+func TestARefusedFileCallIsExplainedByItsOwner(t *testing.T) {
+	const hangs, final = "; its calls about files have no deadline", "the agent saw it as final"
+	for text, want := range map[string]string{
+		"WorkspaceArchiveWriteError, path /workspace/a":                               final + hangs,
+		"WorkspaceArchiveWriteError, path /workspace/a" + backend.AnswerDenied.Sign(): "another user of the sandbox may not use it: what the SDK's API writes belongs to root; " + final,
+		"WorkspaceArchiveWriteError, path /workspace/a" + backend.AnswerAccess.Sign(): "it is not there, or another user of the sandbox may not use it: what the SDK's API writes belongs to root; " + final,
+		"WorkspaceArchiveWriteError" + backend.AnswerFull.Sign():                      "the disk of the sandbox is full; " + final + hangs,
+	} {
+		if got := sdkMeans(backend.MetricSDKFiles, backend.Clean(text, 200), nil).String(); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestAnErrorOfATerminalTellsItsLimit: which of the SDK's limits ended that step, its value and where that is from; an error that is no
 // timeout, and a kind of sandbox without such limits, have none.
 func TestAnErrorOfATerminalTellsItsLimit(t *testing.T) {

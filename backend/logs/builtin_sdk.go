@@ -90,15 +90,16 @@ func sdkLines() (out []pattern) {
 
 // What an error of the SDK says beside its class and its message: in its context, or in the mapping that is its first argument.
 var (
-	sdkOutput  = regexp.MustCompile(`\boutput["']?\s*[:=]\s*["']?([^"'}]+)`)
-	sdkTimeout = regexp.MustCompile(`(?:\btimeout_s["']?\s*[:=]\s*["']?|\btimed out after )(\d+(?:\.\d+)?)`)
-	sdkType    = regexp.MustCompile(`\bactual_type["']?\s*[:=]\s*["']?(\w{1,60})`)
-	sdkStatus  = regexp.MustCompile(`\b(?:http_status|status(?:_code)?)["']?\s*[:=]\s*["']?(\d{3})\b|\bHTTP (\d{3})\b`)
-	sdkCode    = regexp.MustCompile(`\bprovider_error_code["']?\s*[:=]\s*["']?([A-Z_]{3,60})`)
-	sdkAnswer  = regexp.MustCompile(`process timed out(?: after \d{1,9} seconds)?|(?i:no space left on device|permission denied)|\bWORKLOAD_(?:UNAVAILABLE|NOT_FOUND)\b|folder '[^'\n]{1,300}' does not exist`)
-	sdkReason  = regexp.MustCompile(`\breason["']?\s*[:=]\s*["']?([a-z_]{3,60})`)
-	sdkFolder  = regexp.MustCompile(`\bfolder '(/[^\s']{1,300})' does not exist`)
-	sdkPath    = regexp.MustCompile(`(?:\bfile not found: |\bfor path: |\bpath["']?\s*[:=]\s*["']?)(/[^\s"'},:]{1,300})`)
+	sdkOutput   = regexp.MustCompile(`\boutput["']?\s*[:=]\s*["']?([^"'}]+)`)
+	sdkTimeout  = regexp.MustCompile(`(?:\btimeout_s["']?\s*[:=]\s*["']?|\btimed out after )(\d+(?:\.\d+)?)`)
+	sdkType     = regexp.MustCompile(`\bactual_type["']?\s*[:=]\s*["']?(\w{1,60})`)
+	sdkStatus   = regexp.MustCompile(`\b(?:http_status|status(?:_code)?)["']?\s*[:=]\s*["']?(\d{3})\b|\bHTTP (\d{3})\b`)
+	sdkCode     = regexp.MustCompile(`\bprovider_error_code["']?\s*[:=]\s*["']?([A-Z_]{3,60})`)
+	sdkAnswer   = regexp.MustCompile(`process timed out(?: after \d{1,9} seconds)?|(?i:no space left on device|permission denied)|\bWORKLOAD_(?:UNAVAILABLE|NOT_FOUND)\b|folder '[^'\n]{1,300}' does not exist`)
+	deniedWords = regexp.MustCompile(`(?i)\bpermission denied\b`)
+	sdkReason   = regexp.MustCompile(`\breason["']?\s*[:=]\s*["']?([a-z_]{3,60})`)
+	sdkFolder   = regexp.MustCompile(`\bfolder '(/[^\s']{1,300})' does not exist`)
+	sdkPath     = regexp.MustCompile(`(?:\bfile not found: |\bfor path: |\bpath["']?\s*[:=]\s*["']?)(/[^\s"'},:]{1,300})`)
 )
 
 // sdkSample is what is kept of an error of the SDK: its class, and the parts that tell more, in a fixed order. What the command was is
@@ -107,6 +108,9 @@ func sdkSample(p *pattern, r record, line []byte) []byte {
 	text := bytes.Join([][]byte{r.message, r.errText, r.part.answer}, []byte("\n"))
 	if len(text) == 2 {
 		text = line
+	}
+	if bytes.Contains(r.lost, []byte(backend.AccessCheck)) { // no command of an agent
+		text = append(append(bytes.Clone(text), '\n'), backend.AccessCheck...)
 	}
 	out, status := "", 0
 	for _, e := range sdkErrors {

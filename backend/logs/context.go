@@ -36,7 +36,7 @@ const maxContextDepth = 6
 var sdkParts = [...]string{"timeout_s", "actual_type", "http_status", "provider_error_code", "path"}
 
 // answerParts are those in which the answer of the platform stands: of them no more is kept than what tells how it went.
-var answerParts = [...]string{"body", "code", "error", "message", "provider_message", "response", "response_body"}
+var answerParts = [...]string{"body", "code", "error", "message", "provider_error", "provider_message", "response", "response_body"}
 
 // traceFields are where loggers write a traceback; with dict_tracebacks structlog parts it into these last three.
 var traceFields = [...]string{"stack", "stack_trace", "stacktrace", "traceback", "exc_info", "exc_text", "exc_type", "exc_value", "name"}
@@ -139,6 +139,8 @@ func (d *decoder) sought(name string, depth int, within, inside bool) bool {
 		return d.named(name)
 	case inside && d.ports && (name == "port" || name == "exposed_ports"):
 		return d.numbers(name)
+	case d.sdk && inside && name == "stderr" && d.json.PeekKind() == '"':
+		return d.refused()
 	case d.sdk && inside && name == "command":
 		return d.commanded()
 	case d.sdk && inside && slices.Contains(sdkParts[:], name):
@@ -192,6 +194,15 @@ func (d *decoder) answered() bool {
 		}
 	}
 	return true
+}
+
+// refused keeps of what a check of the SDK wrote to stderr that permission was denied; other words of it are those of a command.
+func (d *decoder) refused() bool {
+	v, err := d.json.ReadValue()
+	if err == nil && deniedWords.Match(v) {
+		d.keep(fieldRef{slot: slotError}, jsontext.Value(`"permission denied"`))
+	}
+	return err == nil
 }
 
 // traced keeps the part of a text that names an error of the SDK or a function of it.

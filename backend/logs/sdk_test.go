@@ -97,6 +97,20 @@ func TestErrorsOfAnAgentSDKInEachForm(t *testing.T) {
 		{"a directory", "WorkspaceArchiveWriteError, path /workspace/d, reason mkdir_failed", backend.MetricSDKFiles, []string{head + `"error":{"type":"WorkspaceArchiveWriteError","context":{"path":"/workspace/d","reason":"mkdir_failed"}}}`}},
 		{"a root that was not made", "Workspace root mkdir failed; retrying during materialization: TimeoutError", backend.MetricSDKNotice, []string{`{"level":"debug","session_id":"s1","msg":"Workspace root mkdir failed; retrying during materialization: TimeoutError"}`}},
 		{"an extra that is missing", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", backend.MetricPackageMissing, []string{head + `"error":{"type":"ImportError","message":"BlaxelSandboxClient requires the optional ` + "`blaxel`" + ` dependency.\nInstall the Blaxel extra before using this sandbox backend."}}`}},
+		{"a check of access", "WorkspaceArchiveWriteError, path /workspace/a, access check failed", backend.MetricSDKFiles, []string{
+			head + `"error":{"type":"WorkspaceArchiveWriteError","message":"failed to write archive for path: /workspace/a","context":{"path":"/workspace/a","command":["sh","-lc","<write_access_check>","/workspace/a"],"stdout":"","stderr":""}}}`}},
+		{"… of a read", "WorkspaceReadNotFoundError, path /workspace/a, access check failed", backend.MetricSDKMissing, []string{
+			head + `"error":{"type":"WorkspaceReadNotFoundError","message":"file not found: /workspace/a","context":{"command":["sh","-lc","<read_access_check>","/workspace/a"]}}}`}},
+		{"… in plain text", "WorkspaceArchiveWriteError, path /workspace/a, access check failed", backend.MetricSDKFiles, []string{
+			`2026-01-01T11:59:50Z ERROR agents session_id=s1 WorkspaceArchiveWriteError: {'path': '/workspace/a', 'command': ['sh', '-lc', '<rm_access_check>', '/workspace/a']}`}},
+		{"permission denied in stderr", "WorkspaceArchiveWriteError, path /workspace/a, permission denied", backend.MetricSDKFiles, []string{
+			head + `"error":{"type":"WorkspaceArchiveWriteError","message":"failed to write archive for path: /workspace/a","context":{"command":["sudo"],"stderr":"sh: /workspace/a: Permission denied"}}}`}},
+		{"other words in stderr", "WorkspaceArchiveWriteError, path /workspace/a", backend.MetricSDKFiles, []string{
+			head + `"error":{"type":"WorkspaceArchiveWriteError","message":"failed to write archive for path: /workspace/a","context":{"stderr":"process timed out"}}}`}},
+		{"permission_denied", "WorkspaceArchiveWriteError, path /workspace/a, reason permission_denied, permission denied", backend.MetricSDKFiles, []string{
+			head + `"error":{"type":"WorkspaceArchiveWriteError","message":"failed to write archive for path: /workspace/a","context":{"reason":"permission_denied"}}}`}},
+		{"permission denied in provider_error", "ExecTransportError, HTTP 422, permission denied", backend.MetricSDKExec, []string{
+			head + `"error":{"type":"ExecTransportError","message":"Blaxel exec failed: x","context":{"provider_error":"HTTP 422: touch: Permission denied","http_status":422}}}`}},
 		{"… in exc_info", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", backend.MetricPackageMissing, []string{
 			head + `"exc_info":"Traceback (most recent call last):\n  File \"s.py\", line 1, in _import_blaxel_sdk\nModuleNotFoundError: No module named 'blaxel'\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\nImportError: BlaxelSandboxClient requires the optional ` + "`blaxel`" + ` dependency.\nInstall the Blaxel extra before using this sandbox backend."}`}},
 		{"… its module alone, in exc_info", "the extra blaxel of the OpenAI Agents SDK is not installed where the agent runs: pip install 'openai-agents[blaxel]'", backend.MetricPackageMissing, []string{
