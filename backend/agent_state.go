@@ -48,6 +48,7 @@ type AgentState struct {
 	// kind: nothing lists those.
 	Drives      []Safe `json:"drives,omitempty"`
 	OtherMounts []Safe `json:"other_mounts,omitempty"`
+	LeftOut            // by its manifest: the agent may leave out more, which only the command of a save tells
 	// Env are the names of environment variables, sorted, each with the origin that wins.
 	Env    []AgentVariable `json:"env,omitempty"`
 	Labels []Field         `json:"labels,omitempty"` // sorted by name
@@ -66,13 +67,21 @@ type AgentState struct {
 // KeepsNothing reports whether no file outlives the sandbox of a saved session but in mounts: its snapshot is noop.
 func (x *AgentState) KeepsNothing() bool { return x != nil && x.Snapshot.String() == "noop" }
 
+// Keeps is the kind of its snapshot, with the paths that it leaves out.
+func (x *AgentState) Keeps() Safe {
+	if out := x.Named(); !out.IsEmpty() {
+		return Textf("%s, without %s", x.Snapshot, out)
+	}
+	return x.Snapshot
+}
+
 // LostWith says what became of the files of a sandbox that is gone.
 func (x *AgentState) LostWith() Safe {
 	switch {
 	case x.KeepsNothing():
 		return Text("its files are lost, except in mounts: its snapshot, noop, keeps nothing")
 	case x != nil && !x.Snapshot.IsEmpty():
-		return Textf("its files are lost, except in mounts and in its last snapshot, which is %s", x.Snapshot)
+		return Textf("its files are lost, except in mounts and in its last snapshot, which is %s", x.Keeps())
 	}
 	return Text("its files are lost, except in mounts")
 }
@@ -84,7 +93,7 @@ func (x *AgentState) LostBefore() Safe {
 	case x.KeepsNothing():
 		return Text("the files of the one before are lost, except in mounts: its snapshot, noop, keeps nothing")
 	case x != nil && !x.Snapshot.IsEmpty():
-		return Textf("the files of the one before are lost, except in mounts and in its last snapshot, which is %s", x.Snapshot)
+		return Textf("the files of the one before are lost, except in mounts and in its last snapshot, which is %s", x.Keeps())
 	}
 	return Text("the files of the one before are not in it, except in mounts")
 }

@@ -27,7 +27,8 @@ type Inside struct {
 	// Archives are what the agent's SDK left in /tmp while it saved or restored the files of a session.
 	Archives []SandboxArchive `json:"archives,omitempty"`
 	// Mounts are the directories at which a drive is mounted.
-	Mounts []Safe `json:"mounts,omitempty"`
+	Mounts  []Safe `json:"mounts,omitempty"`
+	LeftOut        // by the tar of the newest save that it found
 	// AgentSees is what the agent's own liveness check would have said, and AgentWhy why; unknown where only our key or our way to
 	// the sandbox was met.
 	AgentSees Value[bool] `json:"agent_sees"`
@@ -82,7 +83,8 @@ func (x *Inside) bounded() *Inside {
 	c := *x
 	cutAll(&c.Root, &c.AgentWhy)
 	c.Unread, c.UnreadWhy, c.Owners, c.Mounts = firstOf(x.Unread, 3), firstOf(x.UnreadWhy, 3), firstOf(x.Owners, MaxMountsKept), firstOf(x.Mounts, MaxMountsKept)
-	for _, list := range [][]Safe{c.Unread, c.UnreadWhy, c.Owners, c.Mounts} {
+	c.Skips = firstOf(x.Skips, MaxSkipsKept)
+	for _, list := range [][]Safe{c.Unread, c.UnreadWhy, c.Owners, c.Mounts, c.Skips} {
 		for i := range list {
 			cutAll(&list[i])
 		}

@@ -228,6 +228,17 @@ func (c *client) clean(raw string, limit int) backend.Safe {
 
 const maxCommand = 400
 
+// command is a command, masked as a whole. One that is too long is cut in its middle: that of a save names its archive behind all that it
+// leaves out.
+func (c *client) command(raw string) backend.Safe {
+	const tail = 160
+	text := c.clean(raw, 9*len(raw)+1)
+	if whole := []rune(text.String()); len(whole) > maxCommand {
+		return backend.Textf("%s…%s", string(whole[:maxCommand-tail-1]), string(whole[len(whole)-tail:]))
+	}
+	return text
+}
+
 // said is a refusal in words, with what it means.
 func (c *client) said(r *sandbox.Refusal) string {
 	s := c.clean(r.Text(), 300).String()

@@ -356,6 +356,7 @@ func (x *examination) inside(ctx context.Context) {
 		}
 		return err
 	})
+	x.seen.LeftOut = backend.LeaveOut(sandbox.LeftOut(x.all), ".", x.c.clean)
 	x.hangs()
 	x.killed(ctx, x.all)
 	x.room(x.all)
@@ -432,7 +433,7 @@ func (x *examination) processes(all []sandbox.Process, left int) {
 	stable.Sort(all, order)
 	x.seen.More = left + max(0, len(all)-backend.MaxProcessesKept)
 	for _, p := range all[:min(len(all), backend.MaxProcessesKept)] {
-		out := backend.SandboxProcess{PID: x.c.clean(p.PID, 60), Name: x.c.clean(p.Name, maxCommand), Command: x.c.clean(p.Command, maxCommand), Reported: x.c.clean(p.Status, 60),
+		out := backend.SandboxProcess{PID: x.c.clean(p.PID, 60), Name: x.c.clean(p.Name, maxCommand), Command: x.c.command(p.Command), Reported: x.c.clean(p.Status, 60),
 			Class: p.Class(), StartedAt: x.ours(p.Started), EndedAt: x.ours(p.Ended), ExitCode: p.ExitCode, WorkDir: x.c.clean(p.Dir, 200),
 			Stdout: x.end(p.Stdout), Stderr: x.end(p.Stderr), Restarts: p.Restarts, Restartable: p.Restartable}
 		if p.Stdout == "" && p.Stderr == "" {

@@ -186,3 +186,40 @@ func TestASaveAroundTheDrivesIsSeen(t *testing.T) {
 		t.Errorf("%v", w.asked)
 	}
 }
+
+// TestAProbeKeepsWhatASaveLeavesOut, and of a long command both ends: what kind of process it is is told by its last words.
+func TestAProbeKeepsWhatASaveLeavesOut(t *testing.T) {
+	w := newWorld(t)
+	var many strings.Builder
+	for i := range 3000 {
+		_, _ = fmt.Fprintf(&many, "--exclude=d%04d --exclude=./d%04d ", i, i)
+	}
+	const archive = "/tmp/bl-persist-0a1b2c3d4e5f4a6b8c7d9e0f1a2b3c4d.tar"
+	w.box.Server.Start("", "tar "+many.String()+"-C /workspace -cf "+archive+" .", "/", time.Now().Add(-time.Minute))
+	_, _ = w.do(actions.Probe, actions.Params{})
+	in, _ := w.sandbox.Inside()
+	if in == nil || len(in.Skips) != backend.MaxSkipsKept || in.SkipsMore != 3000-backend.MaxSkipsKept || in.Skips[1].String() != "d0001" {
+		t.Fatalf("%+v", in)
+	}
+	command := ""
+	for _, p := range in.Processes {
+		if p.Class == backend.WorkRunning {
+			command = p.Command.String()
+		}
+	}
+	if n := len([]rune(command)); n > maxCommand || !strings.HasPrefix(command, "tar --exclude=d0000") || !strings.HasSuffix(command, "-cf "+archive+" .") {
+		t.Errorf("%d: %s", n, command)
+	}
+	w.refs = []*backend.Ref{{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "s", ID: backend.MustID("r")}}, Session: backend.MustID("s1"), Sandbox: backend.MustID(boxName), Provider: backend.Text("blaxel"),
+		Agent: &backend.AgentState{Root: backend.Text("/workspace"), Snapshot: backend.Text("local"), LeftOut: backend.LeftOut{Skips: []backend.Safe{backend.Text("build")}}}}}
+	const want = "the snapshots of its session leave out build, d0000, d0001 and 2998 more: none of them brings that back"
+	for _, v := range []actions.Verb{actions.Destroy, actions.Rescue, actions.Probe} {
+		if got := text(w.look(v, actions.Params{}).Notes); strings.Contains(got, want) != (v != actions.Probe) {
+			t.Errorf("%s: %s", v, got)
+		}
+	}
+	w.refs[0].Agent.Snapshot = backend.Text("noop")
+	if got := text(w.look(actions.Destroy, actions.Params{}).Notes); strings.Contains(got, "leave out") {
+		t.Errorf("nothing is saved: %s", got)
+	}
+}

@@ -87,7 +87,7 @@ func (c *client) again(ctx context.Context, t actions.Target) (sandbox.Process, 
 		return p, &actions.ChangedError{What: backend.Text("the server knows no such process any more")}
 	case refusal != nil:
 		return p, fmt.Errorf("nothing was done, the process cannot be read: %s", c.said(refusal))
-	case c.clean(p.Name, maxCommand).String() != fact(t, factProcess) || c.clean(p.Command, maxCommand).String() != fact(t, factCommand):
+	case c.clean(p.Name, maxCommand).String() != fact(t, factProcess) || c.command(p.Command).String() != fact(t, factCommand):
 		return p, &actions.ChangedError{What: backend.Textf("process %s is another one now", backend.Clean(p.PID, 40))}
 	case p.Over():
 		return p, &actions.ChangedError{What: backend.Textf("it is over: %s", ended(&p))}

@@ -75,6 +75,9 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	case actions.RevokeToken:
 		l.token(c, b, q.Params.Token)
 	}
+	if out := q.State.LeftOut(b).Named(); !out.IsEmpty() && (l.verb == actions.Destroy || l.verb == actions.Rescue) {
+		c.Notes = append(c.Notes, backend.Textf("the snapshots of its session leave out %s: none of them brings that back", out))
+	}
 }
 
 // entersIt reports whether the verb sends requests to the sandbox itself.

@@ -38,6 +38,7 @@ func (s *subjectView) endInterrupted(d *Diagnosis, name backend.Safe) {
 		}
 		d.do("Remove the archive that is left by hand then.")
 	}
+	s.inNoSnapshot(d)
 	d.do("Probe again: sandglass probe %s", name)
 }
 

@@ -109,11 +109,21 @@ func (s *subjectView) snapshots() backend.Safe {
 		if x == nil || x.Agent == nil || x.Agent.KeepsNothing() {
 			continue
 		}
-		kind := x.Agent.Snapshot
+		kind := x.Agent.Keeps()
 		if kind.IsEmpty() {
 			kind = backend.Text("of a kind that its state does not name")
 		}
 		kinds = distinct(kinds, kind)
 	}
 	return backend.Join(kinds, ", ")
+}
+
+// inNoSnapshot warns of the paths that the snapshots of the page's only sandbox leave out.
+func (s *subjectView) inNoSnapshot(d *Diagnosis) {
+	if len(s.sandboxes) != 1 {
+		return
+	}
+	if out := s.State.LeftOut(s.sandboxes[0]).Named(); !out.IsEmpty() {
+		d.dont("Don't look for %s in its snapshots: they leave that out.", out)
+	}
 }

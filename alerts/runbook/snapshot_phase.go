@@ -32,6 +32,9 @@ func (s *subjectView) endPhase(d *Diagnosis, a *alerts.Alert) bool {
 		return false
 	}
 	known := s.endsIn(d, a, phaseOf(a))
+	if a.Rule == "persist-failed" || a.Rule == "hydrate-failed" {
+		s.inNoSnapshot(d)
+	}
 	room := s.noRoom()
 	if room.IsEmpty() || phaseOf(a) == backend.PhaseNoBytes {
 		return known

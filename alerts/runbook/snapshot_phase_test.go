@@ -57,7 +57,7 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 			snapshot = backend.Text("noop")
 		}
 		saved := savedRef("s1", backend.NotApplicable[int](), func(r *backend.Ref) {
-			r.Sandbox, r.Provider, r.Agent = backend.MustID("b"), backend.Text("blaxel"), &backend.AgentState{Snapshot: snapshot}
+			r.Sandbox, r.Provider, r.Agent = backend.MustID("b"), backend.Text("blaxel"), &backend.AgentState{Snapshot: snapshot, LeftOut: backend.LeftOut{Skips: []backend.Safe{backend.Text("cache")}}}
 		})
 		d := world{saved: []*backend.Ref{saved}, sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
 			b.Provider, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
@@ -68,6 +68,10 @@ func TestStepsFollowTheKindOfAFailure(t *testing.T) {
 		}
 		if !strings.Contains(d.Conclusion.String(), c.concludes) || !strings.Contains(steps, c.first) || strings.Contains(steps, c.not) {
 			t.Errorf("%s: %s\n%s", name, d.Conclusion, steps)
+		}
+		about, warned := c.page == "2" && snapshot.String() != "noop", strings.Contains(backend.Join(d.Dont, " ").String(), "Don't look for cache in its snapshots: they leave that out.")
+		if about != warned {
+			t.Errorf("%s: %v", name, d.Dont)
 		}
 	}
 }

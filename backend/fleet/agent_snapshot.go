@@ -49,6 +49,22 @@ func (s *State) Saving(b *backend.Sandbox, x *backend.Inside) backend.Safe {
 	return backend.Safe{}
 }
 
+// LeftOut is what the snapshots of a sandbox's session leave out, by the manifest of its saved state and by the newest save that a probe
+// found. Nothing where they keep nothing.
+func (s *State) LeftOut(b *backend.Sandbox) *backend.LeftOut {
+	var out backend.LeftOut
+	if r := s.StateNaming(b); r != nil {
+		if r.Agent.KeepsNothing() {
+			return &out
+		}
+		out = r.Agent.LeftOut
+	}
+	if x, read := b.Inside(); read {
+		out.With(&x.LeftOut)
+	}
+	return &out
+}
+
 // DrivesLost are the drives that the saved state of a sandbox's session declares, and that a probe did not find. There are none where
 // the drives were not read in full.
 func (s *State) DrivesLost(b *backend.Sandbox, x *backend.Inside) (out []backend.Safe) {

@@ -45,7 +45,7 @@ const (
 	maxPorts  = 100
 
 	maxDrives     = 50
-	maxEntryDepth = 6
+	maxEntryDepth = 40
 )
 
 // agentMembers are those of a state that agentState reads.
@@ -143,11 +143,10 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	}
 	stable.Sort(x.Labels, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	x.Env = d.variables(n)
-	if manifest, _ := find(n, "/manifest/entries"); kind == "blaxel" {
-		d.mounts(x, manifest, x.Root.String(), 1)
-		for _, all := range [][]backend.Safe{x.Drives, x.OtherMounts} {
-			stable.Sort(all, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
-		}
+	manifest, _ := find(n, "/manifest/entries")
+	x.LeftOut = backend.LeaveOut(d.entries(x, kind == "blaxel", manifest, x.Root.String(), 1), path.Clean(x.Root.String()), clean.Clean)
+	for _, all := range [][]backend.Safe{x.Drives, x.OtherMounts} {
+		stable.Sort(all, func(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) })
 	}
 	if of.timeouts {
 		var err error
@@ -158,28 +157,35 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	return x, nil
 }
 
-// mounts takes where the entries of a manifest have drives of Blaxel, at the path of their mount, else as the entry; and where they have
-// other mounts, with the kind of each.
-func (d *decoder) mounts(x *backend.AgentState, entries wire.Node, dir string, depth int) {
+// entries takes where the entries of a manifest have drives of Blaxel, at the path of their mount, else as the entry; and where they have
+// other mounts, with the kind of each. left are where snapshots leave them out: those marked ephemeral, as a mount is without a mark too.
+func (d *decoder) entries(x *backend.AgentState, drives bool, entries wire.Node, dir string, depth int) (left []string) {
 	if depth > maxEntryDepth {
-		return
+		return nil
 	}
 	for name, e := range entries.Members() {
 		at := path.Join(dir, string(name))
 		kind, _ := e.Get("type").Text()
+		mount := strings.HasSuffix(kind, "_mount")
+		entry := at
 		if kind == "dir" {
-			d.mounts(x, e.Get("children"), at, depth+1)
-			continue
-		}
-		if !strings.HasSuffix(kind, "_mount") || len(x.Drives)+len(x.OtherMounts) >= maxDrives {
-			continue
+			left = append(left, d.entries(x, drives, e.Get("children"), at, depth+1)...)
 		}
 		for _, key := range []string{"mount_path", "drive_mount_path"} { // the last one wins
+			if !mount {
+				break
+			}
 			if text, _ := e.Get(key).Text(); path.IsAbs(text) {
 				at = path.Clean(text)
 			} else if text != "" {
 				at = path.Join(x.Root.String(), text)
 			}
+		}
+		if on, told := e.Get("ephemeral").Bool(); on || mount && !told {
+			left = append(left, entry, at)
+		}
+		if !drives || !mount || len(x.Drives)+len(x.OtherMounts) >= maxDrives {
+			continue
 		}
 		if !path.IsAbs(at) {
 			kind += ", below a root that is not absolute"
@@ -191,6 +197,7 @@ func (d *decoder) mounts(x *backend.AgentState, entries wire.Node, dir string, d
 			x.OtherMounts = append(x.OtherMounts, backend.Textf("%s (%s)", where, d.s.deps.Cleaner.Clean(kind, 90)))
 		}
 	}
+	return left
 }
 
 // variables are the names of the environment variables of a state. One of the manifest wins over one of the options.

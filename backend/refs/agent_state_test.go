@@ -223,3 +223,28 @@ func TestASnapshotIDThatIsAnAddressIsMasked(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatSnapshotsLeaveOutOfASession: entries marked ephemeral, mounts that say nothing else, and where those are mounted below the root;
+// of any kind of sandbox, sorted, each once, a few of many.
+func TestWhatSnapshotsLeaveOutOfASession(t *testing.T) {
+	f := agentSource(t)
+	f.put(t, "x.json", `{"session_id":"s2","type":"docker","container_id":"c1","manifest":{"root":"/srv/","entries":{"src":{"type":"dir","children":{"./tmp/":{"type":"dir","ephemeral":true},"kept":{"type":"file"}}},
+		"cache":{"type":"dir","ephemeral":true},"bucket":{"type":"s3_mount","mount_path":"/srv/data/b"},"out":{"type":"gcs_mount","mount_path":"/mnt"},"kept":{"type":"s3_mount","ephemeral":false},
+		"../up":{"type":"file","ephemeral":true},".":{"type":"dir","ephemeral":true},"esc\u001b[31m":{"type":"file","ephemeral":true},"odd":{"type":"file","ephemeral":"yes"},"file":{"type":"file","children":{"no":{"type":"file","ephemeral":true}}}}}}`)
+	r := f.poll(t)
+	if len(r.Refs) != 1 {
+		t.Fatalf("%d refs; %s", len(r.Refs), problems(r))
+	}
+	if x := r.Refs[0].Agent; backend.Join(x.Skips, " ").String() != "bucket cache data/b esc␛[31m out src/tmp" || x.SkipsMore != 0 || len(x.Drives)+len(x.OtherMounts) != 0 {
+		t.Errorf("%v and %d", x.Skips, x.SkipsMore)
+	}
+	var many []string
+	for i := range 10_000 {
+		many = append(many, fmt.Sprintf(`"%05d%s":{"type":"dir","ephemeral":true}`, i, strings.Repeat("x", 300)))
+	}
+	f.put(t, "x.json", `{"session_id":"s2","type":"blaxel","sandbox_name":"b1","manifest":{"entries":{`+strings.Join(many, ",")+`}}}`)
+	x := f.poll(t).Refs[0].Agent
+	if len(x.Skips) != backend.MaxSkipsKept || x.SkipsMore != 10_000-backend.MaxSkipsKept || len([]rune(x.Skips[0].String())) > 201 || !strings.HasPrefix(x.Skips[49].String(), "00049") {
+		t.Errorf("%d and %d: %s", len(x.Skips), x.SkipsMore, x.Skips[0])
+	}
+}

@@ -35,6 +35,11 @@ func (w *writer) agentState(r *backend.Ref) {
 	w.compared(w.f.State.MatchOf(r))
 	w.Head("Session state")
 	w.kept(x)
+	var in *backend.Inside
+	if b := w.f.State.SandboxNamed(r.Sandbox, r.Provider); b != nil {
+		in, _ = b.Inside()
+	}
+	w.skips(x.LeftOut, in)
 	if x.Unnamed {
 		w.Field("sandbox id", normal("not saved"), dim("  the SDK takes it out with the credentials of a mount"))
 	}
@@ -70,6 +75,8 @@ func (w *writer) savedState(b *backend.Sandbox) {
 	w.alsoNamedBy(b, r)
 	w.compared(w.f.State.MatchOf(r))
 	w.kept(r.Agent)
+	in, _ := b.Inside()
+	w.skips(r.Agent.LeftOut, in)
 	w.portsOf(r.Agent)
 	w.drivesOf(r.Agent)
 	w.pauses(r.Agent)
@@ -180,6 +187,26 @@ func (w *writer) kept(x *backend.AgentState) {
 		w.Field("snapshot", normal("noop "+x.SnapshotID.Safe().String()), dim("  it keeps nothing: files are in the sandbox only"))
 	case !x.Snapshot.IsEmpty() || !x.SnapshotID.IsZero():
 		w.Field("snapshot", normal(strings.TrimSpace(x.Snapshot.String()+" "+x.SnapshotID.Safe().String())))
+	}
+}
+
+// skips writes which paths snapshots leave out, each with what says so: the manifest of a saved state, or the newest save that a probe
+// found; nil: none looked.
+func (w *writer) skips(by backend.LeftOut, x *backend.Inside) {
+	const shown = 20
+	n := len(by.Skips)
+	if x != nil {
+		by.With(&x.LeftOut)
+	}
+	for i, p := range by.Skips[:min(len(by.Skips), shown)] {
+		from := "  by its manifest"
+		if i >= n {
+			from = "  by the tar of the newest save that a probe saw"
+		}
+		w.Field(label(i+1, "not in snapshots"), normal(p.String()), dim(from))
+	}
+	if more := max(0, len(by.Skips)-shown) + by.SkipsMore; more > 0 {
+		w.Field("", dim(backend.Counted(more, "more path", "more paths")))
 	}
 }
 

@@ -51,6 +51,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 			PauseOnExit: backend.Known(true), Labels: []backend.Field{{Name: safe("team"), Value: safe("blue")}},
 			Timeouts: []backend.AgentTimeout{{Name: safe("exec_timeout_s"), Seconds: 900, Default: 300, Saved: true}, {Name: safe("workspace_tar_s"), Seconds: 300, Default: 300}, {Name: safe("fast_op_s"), Seconds: 30, Default: 30}}}}
 	ref.Agent.Drives = []backend.Safe{safe("/data"), safe("/srv")}
+	ref.Agent.Skips, ref.Agent.SkipsMore = []backend.Safe{safe("build"), safe("cache")}, 3
 	ref.Agent.OtherMounts = []backend.Safe{safe("/bkt (s3_mount)")}
 	other := *ref
 	other.Key.Parent, other.Session, other.SavedAt, other.Origin = backend.MustID("s2"), backend.MustID("s2"), backend.Known(noon.Add(-90*time.Minute)), safe("state-s2.json")
@@ -66,7 +67,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	box.Previews[0].Tokens = []backend.PreviewToken{{Name: safe("old"), Expires: backend.Known(noon.Add(-time.Hour)), Expired: backend.Known(true)}, {Name: safe("new"), Expires: backend.Known(noon.Add(time.Hour))}}
 	box.ReapedAt, box.ReapedBy, box.OpenLimits = noon.Add(time.Hour), safe("its policy of 2h without use"), []backend.Safe{safe("its ttl of x from creation has no end that is understood")}
 	box = box.WithObserved([]backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, Passive: true, At: noon,
-		Inside: &backend.Inside{At: noon, Root: safe("/workspace"), Answered: true, Mounts: []backend.Safe{safe("/srv")}, Owners: []backend.Safe{safe("node"), safe("root")}}}})
+		Inside: &backend.Inside{At: noon, Root: safe("/workspace"), Answered: true, Mounts: []backend.Safe{safe("/srv")}, LeftOut: backend.LeftOut{Skips: []backend.Safe{safe("cache"), safe("logs")}}, Owners: []backend.Safe{safe("node"), safe("root")}}}})
 	st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "store", Config: &backend.SourceConfig{Kind: "refs", Interval: time.Minute}}, {Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}},
 		{Source: "store", Reading: &backend.Reading{Source: "store", Kind: "refs", At: noon, Refs: []*backend.Ref{ref, &other}, Scopes: []backend.Scope{{Kind: backend.KindRef, Complete: true}}}},
 		{Source: "bl", Reading: &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Sandboxes: []*backend.Sandbox{box}, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}},
@@ -81,7 +82,7 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 	for _, want := range []string{"address http://evil.example/x it is not https below one of hosts: the key is not sent there", "commands 2 lines, the newest at 11:59:00Z: ExecTimeoutError: sh: permission denied it waited 900 s, by its saved state, and saw it as final", "saves 1 line, the newest at 11:59:00Z: tar: no room (phase: tar) its SDK does not try again after tar failed",
 		"owners what is in /workspace belongs to node and root: another user may not change it", "not mounted /data the saved state declares it",
 		"terminals need address: missing the saved state does not name it", "WebSocket library: cannot tell", "Commands do not need them",
-		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "ttl: 12h in the state, 24h in the inventory", "ttl 24h", "root /workspace the default", "snapshot local",
+		"origin state-s1.json", "inventory moved its sandbox is in another region than the state says", "region: us-pdx-1 in the state, eu-lon-1 in the inventory", "ttl: 12h in the state, 24h in the inventory", "ttl 24h", "root /workspace the default", "snapshot local not in snapshots build by its manifest cache by its manifest logs by the tar of the newest save that a probe saw 3 more paths",
 		"exposed ports 3000", "pause on exit yes", "exec_timeout_s 900 s changed: the default is 300 s", "fast_op_s 30 s the default",
 		"also named by state-s2.json the saved state of session s2", "other mounts /bkt (s3_mount) whether it is mounted is not known: no probe looks for it", "mine port 4000 was public, ended 1m ago, at 11:59:00Z", "token old, ended 1h ago, at 11:00:00Z token new, until 13:00:00Z",
 		"removed at 13:00:00Z by its policy of 2h without use, if nothing uses it before limits its ttl of x from creation has no end that is understood",
@@ -90,6 +91,10 @@ func TestASandboxStandsBesideItsState(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
+	}
+	doc, _ = Doc(ref.Key, f)
+	if own := strings.Join(strings.Fields(styles.ReplaceAllString(strings.Join(doc.Layout(f.Theme, 300), "\n"), "")), " "); !strings.Contains(own, "cache by its manifest logs by the tar of the newest save") {
+		t.Errorf("its own page:\n%s", own)
 	}
 	read, _ := st.Sandbox(box.Key).Inside()
 	read.Processes = []backend.SandboxProcess{{PID: safe("42"), Command: safe("tar -C /workspace -cf /tmp/bl-persist-0a1b2c3d4e5f.tar ."), Reported: safe("running"), Class: backend.WorkRunning, StartedAt: noon.Add(-time.Minute)}}

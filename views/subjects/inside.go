@@ -108,6 +108,9 @@ func (w *writer) insideOf(b *backend.Sandbox, x *backend.Inside, past bool) {
 	for i, m := range w.f.State.DrivesLost(b, x) {
 		w.Field(label(i+1, name), kit.Span{Tone: tone, Text: m.String()}, dim("  the saved state declares it"))
 	}
+	if past || w.f.State.StateNaming(b) == nil { // else the saved state has it
+		w.skips(backend.LeftOut{}, x)
+	}
 	for i, u := range x.Owners {
 		w.Field(label(i+1, "files belong to"), normal(u.String()))
 	}

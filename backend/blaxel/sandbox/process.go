@@ -65,6 +65,7 @@ const (
 	maxProcesses = 20_000
 	maxName      = 300
 	maxCommand   = 4000
+	maxLine      = 128 << 10 // of what Linux takes as one argument
 	maxOutput    = 64 << 10
 )
 
@@ -125,7 +126,7 @@ func process(n wire.Node) (p Process, ok bool) {
 		t, _ := n.Get(name).Text()
 		return t[:min(len(t), limit)]
 	}
-	p = Process{PID: text("pid", maxName), Name: text("name", maxName), Command: text("command", maxCommand), Status: text("status", maxName), Dir: text("workingDir", maxCommand),
+	p = Process{PID: text("pid", maxName), Name: text("name", maxName), Command: text("command", maxLine), Status: text("status", maxName), Dir: text("workingDir", maxCommand),
 		Started: moment(n.Get("startedAt")), Ended: moment(n.Get("completedAt")), Stdout: tail(n.Get("stdout")), Stderr: tail(n.Get("stderr")), Merged: tail(n.Get("logs"))}
 	if n.Kind() != '{' || p.PID == "" || p.Status == "" {
 		return Process{}, false
