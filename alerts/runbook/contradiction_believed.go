@@ -12,6 +12,7 @@ import (
 const (
 	takesFor     = "its agent takes it for "
 	takesForDown = takesFor + "not running"
+	notListed    = "but it is not listed by "
 )
 
 func saysBelief(a *alerts.Alert) bool {
@@ -86,6 +87,9 @@ func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
 			return
 		}
 		d.conclude("It is gone, and its agent does not know.")
+		if _, list, only := strings.Cut(c.Fact.String(), notListed); only { // of one list no more is known
+			d.conclude("It is not listed by %s, and its agent does not know.", backend.Clean(list, 200))
+		}
 		d.dont("Don't let the agent go on. Each command fails, and a resume makes an empty sandbox of the same name.")
 		d.do("Stop the agent's run where it was started.")
 		d.do("Look for what is left: sandglass why %s. It names snapshots and the saved state.", name)

@@ -17,6 +17,9 @@ func TestStepsNameTheSandboxOfASavedState(t *testing.T) {
 	w := world{board: &alerts.Board{Alerts: []*alerts.Alert{a}}, saved: []*backend.Ref{{Meta: backend.Meta{Key: k, ReadAt: now},
 		Session: backend.MustID("s9"), Sandbox: backend.MustID("agents-9f"), Provider: backend.Text("blaxel"), Agent: &backend.AgentState{}}}}
 	d := w.page(a)
+	if d.Conclusion.String() != "It is not listed by blaxel, and its agent does not know." {
+		t.Error(d.Conclusion)
+	}
 	steps := ""
 	for _, step := range d.Do {
 		steps += step.String() + "\n"

@@ -148,6 +148,9 @@ func shortage(a *alerts.Alert, how string) string {
 	case strings.HasSuffix(a.Cause.String(), " is nearly full"):
 		return "none yet; new sandboxes do not start when it is full"
 	case len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindWorkspace:
+		if strings.HasSuffix(a.Cause.String(), " has no instance left") { // as its platform counts: no refusal was read
+			return "a new sandbox may not start: no instance is free"
+		}
 		return "new sandboxes do not start"
 	}
 	return how
