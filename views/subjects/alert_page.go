@@ -133,9 +133,12 @@ var longPath = regexp.MustCompile(`([ '"])(/[^/ '"]+)/[^ '"]{12,}(/[^/ '"]+)`)
 // refusedPath is a path behind an address that refuses connections: it was never asked for.
 var refusedPath = regexp.MustCompile(`(connection refused at https?://[^/ ]+)/[^ ]*`)
 
+// answered is what an address answered: the answer says more than the address, which may be long.
+var answered = regexp.MustCompile(`^(https?://\S+) (answered .+)$`)
+
 func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
-		text := refusedPath.ReplaceAllString(BareError(a.Cause.String()), "$1")
+		text := answered.ReplaceAllString(refusedPath.ReplaceAllString(BareError(a.Cause.String()), "$1"), "$2 ($1)")
 		spans := []kit.Span{{Tone: theme.Strong, Text: text}}
 		if OfOne(a, w.f.State) {
 			if !w.headed { // the subjects have the whole paths

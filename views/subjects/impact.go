@@ -149,7 +149,7 @@ func shortage(a *alerts.Alert, how string) string {
 		return "none yet; new sandboxes do not start when it is full"
 	case len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindWorkspace:
 		if strings.HasSuffix(a.Cause.String(), " has no instance left") { // as its platform counts: no refusal was read
-			return "a new sandbox may not start: no instance is free"
+			return "a new sandbox may not start: none is free"
 		}
 		return "new sandboxes do not start"
 	}
@@ -415,9 +415,9 @@ func unseen(a *alerts.Alert, c *views.Snapshot) string {
 		n = c.State.CountOf(kind, a.Source)
 	}
 	if n == 0 {
-		return "only the view: its agents may still work"
+		return "not known: its agents may still work"
 	}
-	s := "only the view: " + counted(n, kind) + " not seen; their agents may still work"
+	s := "not known: " + counted(n, kind) + " not seen; their agents may still work"
 	if rules := len(c.Board.BlindOn(a.Source)); rules > 0 {
 		s += "; " + number(rules, "rule") + " not evaluated there"
 	}
