@@ -15,12 +15,19 @@ const (
 	FactCreated   = "created"
 )
 
-// factSession is a session that runs on a sandbox. One that begins after the plan stops the action, one that ends does not.
-const factSession = "running session"
+// factSession is a session that runs on a sandbox, factCandidate one that runs and may be on it. One that begins after the plan stops the
+// action, one that ends does not.
+const (
+	factSession   = "running session"
+	factCandidate = "running session of its name"
+)
+
+// ofSession reports whether a fact is of a session that runs.
+func ofSession(f Fact) bool { return f.Name == factSession || f.Name == factCandidate }
 
 // over reports whether all that changed since the plan is that a session on the sandbox ended.
 func over(was, is []Fact) bool {
-	rest := slices.DeleteFunc(slices.Clone(was), func(f Fact) bool { return f.Name == factSession && !slices.Contains(is, f) })
+	rest := slices.DeleteFunc(slices.Clone(was), func(f Fact) bool { return ofSession(f) && !slices.Contains(is, f) })
 	return len(rest) < len(was) && slices.Equal(rest, is)
 }
 
@@ -53,6 +60,9 @@ func another(was, is []Fact) backend.Safe {
 	for _, f := range is {
 		if f.Name == factSession && !slices.Contains(was, f) {
 			return backend.Textf("session %s runs on it now", backend.Clean(f.Value, 200))
+		}
+		if f.Name == factCandidate && !slices.Contains(was, f) {
+			return backend.Textf("session %s runs now and may sit on it: %s", backend.Clean(f.Value, 200), backend.Text(byDigits))
 		}
 	}
 	if made := of(is, FactCreated); made != "" && made != of(was, FactCreated) {

@@ -87,12 +87,12 @@ func (c *Control) look(ctx context.Context, l TargetReader, q Question) ([]Candi
 		if b == nil || len(cs[i].Loses) == 0 {
 			continue
 		}
-		live, _ := q.State.LiveSharers(b)
-		if !q.State.LiveOn(b).IsEmpty() {
-			live = []backend.ID{q.State.SessionOn(b)}
+		on, may := sitting(q.State, b)
+		for _, x := range on {
+			cs[i].Identity = append(slices.Clip(cs[i].Identity), Fact{factSession, x.id.Raw()})
 		}
-		for _, id := range live {
-			cs[i].Identity = append(slices.Clip(cs[i].Identity), Fact{factSession, id.Raw()})
+		for _, x := range may {
+			cs[i].Identity = append(slices.Clip(cs[i].Identity), Fact{factCandidate, x.id.Raw()})
 		}
 	}
 	return cs, err

@@ -12,7 +12,8 @@ import (
 )
 
 // process finds the process among those that the newest probe saw.
-func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted string) {
+func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, q actions.Question) {
+	wanted := q.Params.Process
 	x, read := b.Inside()
 	var alive []backend.Safe
 	var choices []actions.Choice
@@ -56,6 +57,7 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, wanted s
 		c.Why = backend.Text("it was asked to end before and runs on; a second request is refused: kill it")
 	default:
 		c.Loses = []backend.Safe{backend.Textf("process %s %s with its group: %s", found.PID, found.Name, found.Command)}
+		c.Notes = append(c.Notes, actions.Sitting(q.State, b, "Its agent may wait for the process")...)
 		if found.Restartable {
 			c.Notes = append(c.Notes, backend.Text("the server starts it again when it fails: a kill may not end it"))
 		}

@@ -71,7 +71,7 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	case actions.Destroy:
 		l.destroys(c, b, ref, q.State)
 	case actions.StopProcess, actions.KillProcess:
-		l.process(c, b, q.Params.Process)
+		l.process(c, b, q)
 	case actions.RevokeToken:
 		l.token(c, b, q.Params.Token)
 	}
@@ -133,9 +133,7 @@ func (l targetReader) enters(c *actions.Candidate, b *backend.Sandbox, ref *back
 // destroys says what a delete loses, and what could bring it back.
 func (l targetReader) destroys(c *actions.Candidate, b *backend.Sandbox, ref *backend.Ref, st *fleet.State) {
 	c.Loses = []backend.Safe{backend.Text("all its files but those of mounted drives and volumes, its memory, and what runs in it")}
-	if says := st.LiveOn(b); !says.IsEmpty() {
-		c.Notes = append(c.Notes, backend.Textf("a live session sits on it: %s. Its agent loses the sandbox in the middle of its work", says))
-	}
+	c.Notes = append(c.Notes, actions.Sitting(st, b, "Its agent loses the sandbox in the middle of its work")...)
 	c.Notes = append(c.Notes, restores(b)...)
 	if ref != nil {
 		switch ref.Agent.Snapshot.String() {

@@ -93,6 +93,32 @@ func TestSandboxExpiringByItsPausedTimeout(t *testing.T) {
 	}
 }
 
+// TestSandboxExpiringOfItsName: a session that runs and with whose digits an agent's SDK named the sandbox makes it pending, until one is
+// joined to it; one that is over, or of other digits, does not.
+func TestSandboxExpiringOfItsName(t *testing.T) {
+	for id, pending := range map[string]bool{"0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d": true, "0a1b2c3d4e5f4a6b": true, "0a1b2c3d-4e60-4a6b-8c7d-9e0f1a2b3c4d": false} {
+		s := beginExpiring(t, func(s *story, b *backend.Sandbox) {
+			ends(30*time.Minute)(s, b)
+			b.Name, b.Provider, b.Session = backend.Text("agents-0a1b2c3d4e5f"), backend.Text("blaxel"), backend.ID{}
+			s.hub(id, "another", nil)
+		})
+		if !pending {
+			s.quiet(expiringRule)
+			continue
+		}
+		a := s.want(expiringRule, alerts.StatePending)
+		wantEvidence(t, a, "at 12:30:00Z, and session "+id+" runs and may sit on it: its id begins with the digits of the name")
+		if !strings.HasPrefix(a.Cause.String(), "a session may run on it") || !strings.Contains(a.Why.String(), "fires when a saved state") {
+			t.Errorf("%+v", a)
+		}
+		s.hub(id, "another", func(x *backend.Session) { x.Running = backend.Known(false) })
+		s.after(30 * time.Second)
+		for _, a := range s.alerts(expiringRule) {
+			t.Errorf("its session ended, and it is %s", a.State)
+		}
+	}
+}
+
 // TestSandboxExpiringByItsIdleness: a limit on idleness is met in each pause, so that only its last quarter is soon, for both rules.
 func TestSandboxExpiringByItsIdleness(t *testing.T) {
 	idle := func(last time.Duration) func(s *story, b *backend.Sandbox) {

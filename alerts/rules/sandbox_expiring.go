@@ -52,18 +52,35 @@ func (r *sandboxExpiring) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note
 		return waitsUntil(due)
 	}
 	s, v := liveOn(env, b)
-	if s == nil {
-		return v
+	cause, says, runs := "sandbox expiring", backend.Text("a session runs on it, and its platform removes it soon"), backend.Text("runs")
+	candidate := s == nil
+	if candidate {
+		if s = candidateOn(env, b); s == nil || v.Outcome != alerts.False {
+			return v
+		}
+		cause, says, runs = "sandbox of its name expiring", backend.Text("a session may run on it, and its platform removes it soon"), backend.Text("runs and may sit on it: its id begins with the digits of the name")
 	}
-	says := backend.Text("a session runs on it, and its platform removes it soon")
-	v = r.due(env, b, "sandbox expiring", says, due)
+	v = r.due(env, b, cause, says, due)
 	v.Session, v.Tenant, v.Recheck, v.Ends = s.Key.ID, s.Tenant, recheckOf(env, b.Key), end
 	ends := backend.Text("ends")
 	if !end.After(env.Now) {
 		ends = backend.Text("ended")
 	}
-	v.Detail = backend.Textf("%s %s at %s, and session %s runs", by, ends, env.Clock(end), s.Key.ID.Safe())
+	v.Detail = backend.Textf("%s %s at %s, and session %s %s", by, ends, env.Clock(end), s.Key.ID.Safe(), runs)
+	if candidate {
+		v.Suspected, v.Why = true, backend.Text("fires when a saved state, a label or a registry names this sandbox and its session")
+	}
 	return v
+}
+
+// candidateOn is a session that is listed as running and with whose digits an agent's SDK named a sandbox; nil: there is none.
+func candidateOn(env *alerts.Env, b *backend.Sandbox) *backend.Session {
+	for _, x := range env.State.CandidatesOn(b) {
+		if _, _, gap := env.Gap(x.Key.Source); !gap && !x.Stale && (x.Running.Or(false) || x.ListedRunning.Or(false)) {
+			return x
+		}
+	}
+	return nil
 }
 
 // Evidence is what the platform reports of the one that goes first, and what removes each.

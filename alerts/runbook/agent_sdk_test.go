@@ -16,6 +16,7 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"reaped-soon", "it sleeps, and its platform should have removed it", "reaped", "Its platform should have removed it, and lists it still.", "Save its files: sandglass rescue b. That wakes it"},
 		{"sandbox-expiring", "a session runs on it: its policy of 1h without use", "expiring", "Its platform removes it soon. A session runs on it", "Save its files: sandglass rescue b. That is a use of it"},
 		{"sandbox-expiring", "a session runs on it: its ttl of 1h from creation", "expiring", "Its platform removes it soon. A session runs on it", "Save its files: sandglass rescue b. Or let"},
+		{"sandbox-expiring", "a session may run on it, and its platform removes it soon", "expiring", "Its platform removes it soon. A session may run on it", "Save its files: sandglass rescue b. Or let"},
 		{"snapshot-interrupted", "a save of its files was cut off: the archive is still in /tmp", "interrupted", "A snapshot did not end well: a save of its files was cut off", "Rescue the files first: sandglass rescue"},
 		{"snapshot-interrupted", "a restore of its files was cut off: part of them may be missing", "interrupted", "A restore did not end well", "Rescue what was written since"},
 		{"snapshot-interrupted", "an archive of another session's save or restore is in its /tmp", "interrupted", "Its /tmp holds an archive of another session. Nothing", "Read whose it is"},

@@ -371,7 +371,11 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 		replace()
 	case d.is("expiring"):
 		d.NoReset = backend.Safe{}
-		d.conclude("Its platform removes it soon%s. A session runs on it, and its files go with it.", s.endsFirst())
+		runs := backend.Text("runs")
+		if strings.HasPrefix(d.fact("expiring").String(), "a session may run on it") {
+			runs = backend.Text("may run")
+		}
+		d.conclude("Its platform removes it soon%s. A session %s on it, and its files go with it.", s.endsFirst(), runs)
 		if s.idleLimit() {
 			d.dont("Don't count on the next use of it: nothing says when that is.")
 			d.do("Save its files: sandglass rescue %s. That is a use of it too, and is billed.", name)

@@ -136,20 +136,6 @@ func (s *State) CandidateOf(session backend.ID) *backend.Sandbox {
 	return b
 }
 
-// SessionBeginning is the listed session whose id begins with some digits; nil: none does, or several.
-func (s *State) SessionBeginning(digits string) (found *backend.Session) {
-	for x := range s.Sessions.All() {
-		if !strings.HasPrefix(strings.ReplaceAll(x.Key.ID.Raw(), "-", ""), digits) {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = x
-	}
-	return found
-}
-
 // namedAfter is the sandbox that is called as an agent SDK would name that of a session; nil: none is.
 func (s *State) namedAfter(session backend.ID) *backend.Sandbox {
 	id := strings.ReplaceAll(session.Raw(), "-", "")

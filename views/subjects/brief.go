@@ -72,7 +72,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"the platform's routes disagree", "routes disagree"},
 	{"and does not go on", "stuck in transit"},
 	{"its platform removes it within", "removed soon"}, {"its platform should have removed it", "overdue, still listed"},
-	{"its platform removes it soon", "removed soon, in use"},
+	{"may run on it, and its platform removes it soon", "removed soon, in use?"}, {"its platform removes it soon", "removed soon, in use"},
 	{"can be opened from the internet without a token", "a port is public"},
 	{"open to the internet, and its saved state says private", "public, not private"},
 	{"its own API is open to the internet", "its API is public"},
