@@ -16,11 +16,15 @@ type agentIndex struct {
 	digits map[string]backend.ID
 	// boxes are the sandboxes that the states of a session name.
 	boxes map[backend.ID][]*backend.Sandbox
+	// others are the sandboxes by sessions of which a state names one that is not called by their digits, owns the sessions of which one
+	// names none, or that which is.
+	others map[backend.ID]backend.ID
+	owns   map[backend.ID]bool
 }
 
 // indexAgents reads the references of a State that knows its sandboxes by name.
 func indexAgents(s *State) *agentIndex {
-	x := &agentIndex{map[backend.Key]*backend.Ref{}, map[backend.Key]*backend.Ref{}, map[string]backend.ID{}, map[backend.ID][]*backend.Sandbox{}}
+	x := &agentIndex{map[backend.Key]*backend.Ref{}, map[backend.Key]*backend.Ref{}, map[string]backend.ID{}, map[backend.ID][]*backend.Sandbox{}, map[backend.ID]backend.ID{}, map[backend.ID]bool{}}
 	newest := func(in map[backend.Key]*backend.Ref, k backend.Key, r *backend.Ref) {
 		if old := in[k]; old == nil || r.SavedAt.Or(r.FirstSeen).After(old.SavedAt.Or(old.FirstSeen)) {
 			in[k] = r
@@ -30,14 +34,19 @@ func indexAgents(s *State) *agentIndex {
 		if r.Agent == nil {
 			continue
 		}
-		if id := strings.ReplaceAll(r.Session.Raw(), "-", ""); len(id) >= sessionDigits {
-			if other, taken := x.digits[id[:sessionDigits]]; !taken {
-				x.digits[id[:sessionDigits]] = r.Session
+		b, digits := s.SandboxNamed(r.Sandbox, r.Provider), digitsOf(r.Session)
+		if digits != "" {
+			if other, taken := x.digits[digits]; !taken {
+				x.digits[digits] = r.Session
 			} else if other != r.Session {
-				x.digits[id[:sessionDigits]] = backend.ID{}
+				x.digits[digits] = backend.ID{}
+			}
+			if r.Sandbox.IsZero() || r.Sandbox.Raw() == agentPrefix+digits || b != nil && b.Name.String() == agentPrefix+digits {
+				x.owns[r.Session] = true
+			} else {
+				x.others[r.Session] = r.Sandbox
 			}
 		}
-		b := s.SandboxNamed(r.Sandbox, r.Provider)
 		if b == nil || r.Sandbox.IsZero() {
 			continue
 		}
@@ -98,6 +107,19 @@ func (s *State) SessionOfDigits(digits string) backend.ID {
 	return id
 }
 
+// NamesAnother is the session that begins with some digits and the sandbox that its saved state names, where no state of it names one that
+// is called by those digits; zero: it is not so.
+func (s *State) NamesAnother(digits string) (session, sandbox backend.ID) {
+	if s.Refs.Len() == 0 {
+		return session, sandbox
+	}
+	x := s.agentRefs()
+	if session = x.digits[digits]; x.owns[session] || x.others[session].IsZero() {
+		return backend.ID{}, backend.ID{}
+	}
+	return session, x.others[session]
+}
+
 // SessionOn is the session of a sandbox: the one that it is joined to, else that of the state which names it, else the one with whose
 // digits its name begins. Zero: nothing tells.
 func (s *State) SessionOn(b *backend.Sandbox) backend.ID {
@@ -138,11 +160,11 @@ func (s *State) CandidateOf(session backend.ID) *backend.Sandbox {
 
 // namedAfter is the sandbox that is called as an agent SDK would name that of a session; nil: none is.
 func (s *State) namedAfter(session backend.ID) *backend.Sandbox {
-	id := strings.ReplaceAll(session.Raw(), "-", "")
-	if len(id) < sessionDigits {
+	digits := digitsOf(session)
+	if digits == "" {
 		return nil
 	}
-	name, err := backend.NewID(agentPrefix + id[:sessionDigits])
+	name, err := backend.NewID(agentPrefix + digits)
 	if err != nil {
 		return nil
 	}

@@ -116,6 +116,8 @@ func (s *State) MatchOf(r *backend.Ref) (m RefMatch) {
 			m.Why = backend.Textf("%s; %s", m.Why, what)
 		}
 	}()
+	taken, before := s.takenOver(r, b)
+	m.Differences = append(m.Differences, before...)
 	listedAt, answers := ListedAfterEnd(b)
 	made, saved := b.CreatedAt.Or(time.Time{}), r.SavedAt.Or(time.Time{})
 	switch {
@@ -142,6 +144,8 @@ func (s *State) MatchOf(r *backend.Ref) (m RefMatch) {
 		m.Result, m.Why = RefMoved, backend.Text("its sandbox answers at another address than the state says")
 	case b.NoPorts && differs("ports"):
 		m.Result, m.Why = s.withoutPorts(r, b)
+	case !taken.IsEmpty():
+		m.Result, m.Why = RefTakenOver, taken
 	case len(m.Differences) > 0:
 		m.Result, m.Why = RefTakenOver, backend.Text("it is not as the state says: a sandbox of this name may have existed before, or it was changed since")
 	}
@@ -315,14 +319,17 @@ func appendLabel(out []RefDifference, state, inventory backend.Field) []RefDiffe
 	return append(out, RefDifference{Name: backend.Textf("label %s", state.Name), State: state.Value, Inventory: inventory.Value})
 }
 
-// AgentSession is the session of a sandbox that an agent SDK named: the one of a state whose id begins as the name says; else it is
-// zero, and digits are those with which it begins. Both are empty for other sandboxes, and for an instance of Cloudflare: a name of
+// AgentSession is the session of a sandbox that an agent SDK named: the one of a state whose id begins as the name says, unless its states
+// name other sandboxes; else it is zero, and digits are those with which it begins. Both are empty for other sandboxes, and for an instance of Cloudflare: a name of
 // the same form is of its application and its own id.
 func (s *State) AgentSession(b *backend.Sandbox) (session backend.ID, digits string) {
 	if digits = agentDigits(b.Name.String()); digits == "" || b.Provider.String() == "cloudflare" {
 		return session, ""
 	}
 	if s.Refs.Len() == 0 {
+		return session, digits
+	}
+	if other, _ := s.NamesAnother(digits); !other.IsZero() {
 		return session, digits
 	}
 	return s.agentRefs().digits[digits], digits

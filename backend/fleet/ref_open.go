@@ -10,6 +10,9 @@ import (
 
 // Said is a fact of a state and of the inventory in words.
 func (d *RefDifference) Said() backend.Safe {
+	if d.State.IsEmpty() && d.Inventory.IsEmpty() {
+		return backend.Textf("%s: %s", d.Name, d.Note)
+	}
 	state, inventory := backend.Textf("%s in the state", d.State), backend.Textf("%s in the inventory", d.Inventory)
 	if d.State.IsEmpty() {
 		state = backend.Text("not in the state")

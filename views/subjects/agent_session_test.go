@@ -57,6 +57,7 @@ func TestASessionJoinsTheSandboxThatItsAgentNamed(t *testing.T) {
 	}{
 		{"named by the state", session, state(session, "agents-0a1b2c3d4e5f"), "joined by its saved state", true},
 		{"named by its digits", session, state(session, ""), "joined by its name: a saved state begins with its digits", true},
+		{"its state names another", session, state(session, "agents-000000000000"), "a candidate from its name: its saved state names agents-000000000000", false},
 		{"no state", session, nil, "a candidate from its name: no saved state names its session", false},
 		{"a state of another session", session, state("0a1b2c3d-4e5f-0000-0000-000000000000", "agents-0a1b2c3d4e5f"), "none is joined to it", false},
 		{"other digits", "1a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", nil, "none is joined to it", false},

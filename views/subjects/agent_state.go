@@ -272,7 +272,12 @@ func (w *writer) compared(m fleet.RefMatch) {
 		tone = theme.Dim
 	}
 	w.Field("inventory", kit.Span{Tone: tone, Text: string(m.Result)}, dim("  "+m.Why.String()))
-	for _, d := range m.Differences {
+	for i := range m.Differences {
+		d := &m.Differences[i]
+		if d.State.IsEmpty() && d.Inventory.IsEmpty() {
+			w.Field("", normal(d.Said().String()))
+			continue
+		}
 		w.Field("", normal(d.Name.String()+": "), normal(d.State.String()), dim(" in the state, "), normal(d.Inventory.String()), dim(" in the inventory"))
 	}
 	for i := range m.Open {
@@ -303,9 +308,16 @@ func (w *writer) joinedSession(b *backend.Sandbox) {
 	on := w.f.State.SessionOn(b)
 	_, digits := w.f.State.AgentSession(b)
 	if on.IsZero() && digits != "" {
+		id, another := w.f.State.NamesAnother(digits)
 		if x := w.f.State.SessionBeginning(digits); x != nil {
 			w.to(x.Key)
-			w.Field("session", append(sessionKind{}.row(w, x), dim("  a candidate: its id begins with the digits of the name, and no saved state names it"))...)
+			remark := ", and no saved state names it"
+			if !another.IsZero() {
+				remark = "; its saved state names " + another.Safe().String()
+			}
+			w.Field("session", append(sessionKind{}.row(w, x), dim("  a candidate: its id begins with the digits of the name"+remark))...)
+		} else if !another.IsZero() {
+			w.Field("session", normal(id.Safe().String()), dim("  a candidate from its name: the saved state of that session names "+another.Safe().String()))
 		} else {
 			w.Field("session", normal(digits+"…"), dim("  a candidate from its name: no saved state names one session that begins so"))
 		}

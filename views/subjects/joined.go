@@ -37,7 +37,12 @@ func (w *writer) sandboxesOf(session backend.ID) (listed []backend.Key) {
 	boxes := w.f.State.BoxesOf(session)
 	if b := w.f.State.CandidateOf(session); b != nil && len(boxes) == 0 {
 		w.to(b.Key)
-		w.Field("sandbox", append(w.sandboxSpans(b), dim("  a candidate from its name: no saved state names its session"))...)
+		why := "no saved state names its session"
+		_, digits := w.f.State.AgentSession(b)
+		if _, another := w.f.State.NamesAnother(digits); !another.IsZero() {
+			why = "its saved state names " + another.Safe().String()
+		}
+		w.Field("sandbox", append(w.sandboxSpans(b), dim("  a candidate from its name: "+why))...)
 		return nil
 	}
 	return w.sandboxList(boxes)
