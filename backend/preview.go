@@ -41,6 +41,9 @@ func (p *Preview) Lives(until func(time.Time) string) Safe {
 	return Safe{}
 }
 
+// Unmade reports whether there is no address that could open: its platform says that it failed, and gives none.
+func (p *Preview) Unmade() bool { return p.Status.String() == "FAILED" && p.URL.IsEmpty() }
+
 // PreviewToken is a credential for a private preview, without its value.
 type PreviewToken struct {
 	Name    Safe             `json:"name"`

@@ -26,6 +26,9 @@ func TestBlindWhereNoRegistryIsConfigured(t *testing.T) {
 	for _, b := range s.board.Blind {
 		why[b.Rule+"@"+b.Source] = b.Why.String()
 	}
+	if got := why["ref-mismatch@"]; got != "no configured source reports workspace registries; only a stored reference of a running session to a sandbox that is gone or was made again, is seen" {
+		t.Errorf("ref-mismatch sees references: %q", got)
+	}
 	if got := why[failedRule+"@"]; got != "no configured source reports workspace registries" {
 		t.Errorf("blind %v", why)
 	}

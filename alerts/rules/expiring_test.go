@@ -252,6 +252,10 @@ func TestPublicPreviewDoesNotFire(t *testing.T) {
 		},
 		"over": func(s *story, b *backend.Sandbox) { public(false)(s, b); b.Previews[0].Expires = backend.Known(s.wall) },
 		"gone": func(s *story, b *backend.Sandbox) { public(false)(s, b); b.Class = backend.SandboxExited },
+		"failed without an address": func(s *story, b *backend.Sandbox) {
+			public(false)(s, b)
+			b.Previews[0].Status = backend.Text("FAILED")
+		},
 	} {
 		t.Run(name, func(t *testing.T) { beginExpiring(t, do).quiet(publicRule) })
 	}

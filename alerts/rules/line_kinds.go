@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strings"
+
 	"sandglass/alerts"
 	"sandglass/backend"
 )
@@ -27,6 +29,16 @@ func (r *lineRule) kinds(env *alerts.Env, all alerts.Measure, src, who string, s
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s%s of no kind that is known", backend.Clean(who, 120), plural(int(rest), "line")), Value: backend.Known(rest), Unit: "lines", Source: src, At: all.Last})
 	}
 	return out
+}
+
+// kindFirst puts the kind of a failure before the rest of its text, which may be cut.
+func kindFirst(sample backend.Safe) backend.Safe {
+	for _, detail := range backend.PreviewFailures() {
+		if before, after, is := strings.Cut(sample.String(), ": detail: "+detail); is {
+			return backend.Clean(detail+": "+before+after, backend.MaxTextRunes)
+		}
+	}
+	return sample
 }
 
 // Each is what is told of every session of an alert: the kinds of its lines.

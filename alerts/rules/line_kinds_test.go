@@ -32,6 +32,9 @@ func TestEachKindOfAFailedAddressIsTold(t *testing.T) {
 		"session a: 2 lines, as the address that the platform gave cannot be read", "session a: 1 line of no kind that is known",
 		"session b: 1 line, as the platform's answer had no address of use",
 		"session b: 1 line, as no token was made")
+	if got := a.Cause.String(); got != "preview_token_creation_failed: port 3000" { // whatever is cut, the kind is not
+		t.Errorf("the cause is %s", got)
+	}
 	if len(a.Evidence) != 6 || !a.Evidence[1].At.Equal(first) && !a.Evidence[2].At.Equal(first) {
 		t.Errorf("%+v", a.Evidence)
 	}

@@ -243,6 +243,9 @@ func (r *lineRule) cause(env *alerts.Env, sample backend.Safe) (backend.Safe, st
 	if sample.IsEmpty() {
 		sample = backend.Text(r.without)
 	}
+	if r.metric == backend.MetricPreviewFailed {
+		sample = kindFirst(sample)
+	}
 	return env.Cause(sample)
 }
 

@@ -64,7 +64,7 @@ func (r *publicPreview) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	var next time.Time
 	var began alerts.Bounds
 	for _, p := range b.Previews {
-		if !p.Public.Or(false) || over(env, p.Expires) {
+		if !p.Public.Or(false) || p.Unmade() || over(env, p.Expires) {
 			continue
 		}
 		began = earliest(began, madePublic(env, &p))
@@ -253,7 +253,7 @@ type tokenFault struct {
 func (r *previewToken) faults(env *alerts.Env, b *backend.Sandbox) (found []tokenFault, next time.Time) {
 	var later []tokenFault
 	for _, p := range b.Previews {
-		if p.Control || p.Public.Or(true) || p.TokensAt.IsZero() || over(env, p.Expires) {
+		if p.Control || p.Public.Or(true) || p.TokensAt.IsZero() || p.Unmade() || over(env, p.Expires) {
 			continue
 		}
 		from, says := r.token(env, &p)

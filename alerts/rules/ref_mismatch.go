@@ -24,6 +24,7 @@ func refDefaults() *RefOptions {
 func (o *RefOptions) build() (alerts.Rule, error) {
 	r := &refMismatch{base: o.base("ref-mismatch", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry)}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
+	r.meta.Alone = alerts.Alone{Input: backend.InputRefs, Sees: backend.Text("a stored reference of a running session to a sandbox that is gone or was made again,")}
 	return r, nil
 }
 

@@ -464,9 +464,13 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if onPlatform(b) {
 		unit = "sandbox-hours"
 	}
-	text := backend.Textf("%s without a session: at least %s %s so far", plural(a.SubjectCount, "sandbox"), number(hours), backend.Clean(unit, 40))
+	without := backend.Text("without a session")
+	if a.Sessions > 0 { // which is named
+		without = backend.Text("without a running session")
+	}
+	text := backend.Textf("%s %s: at least %s %s so far", plural(a.SubjectCount, "sandbox"), without, number(hours), backend.Clean(unit, 40))
 	if spent := time.Duration(hours * float64(time.Hour)); spent < time.Minute { // a share of an hour that small says nothing
-		if text = backend.Textf("%s without a session", plural(a.SubjectCount, "sandbox")); spent >= time.Second {
+		if text = backend.Textf("%s %s", plural(a.SubjectCount, "sandbox"), without); spent >= time.Second {
 			text = backend.Textf("%s: at least %s so far", text, backend.Age(spent))
 		}
 	}

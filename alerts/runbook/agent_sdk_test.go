@@ -28,7 +28,7 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 		{"pty-pressure", "its agent has nearly as many terminals open as the SDK keeps", "terminals", "Its agent keeps too many terminals open.", "Let the agent end what it does not need."},
 		{"pty-failed", "a terminal of an agent could not be used: it took no input", "terminal-fails", "Terminals of its agent fail.", "Read what a terminal needs"},
 		{"contradiction", "reported TERMINATED, but / of it was listed since", "answers", "It answers, although it is reported to have ended.", "Save its files now: sandglass rescue b."},
-		{"contradiction", "its agent takes it for not running, but a command ran in it", "believed", "Its agent gave it up, and it is there.", "Probe it, if that was not done: sandglass probe b."},
+		{"contradiction", "its agent takes it for not running, but a command ran in it", "believed", "Its agent gave it up, and it is there.", "Probe it: sandglass probe b. That wakes it"},
 		{"contradiction", "its agent takes it for running, but its status is TERMINATED", "believed", "It is gone, and its agent does not know.", "Stop the agent's run where it was started."},
 		{"contradiction", "its session runs, but it is DEPLOYED, disabled and refuses connections", "unusable", "Its platform took it out of use under a running session.", "Stop the agent's run until it is back"},
 		{"contradiction", "reported DEPLOYED RUNNING, but nothing in it answered a probe: its server did not answer within 10s", "unusable", "It is reported to run, and nothing in it answers.", "Probe it once more: sandglass probe b."},
@@ -228,6 +228,24 @@ func TestSettingsOfAReferenceAreThoseOfItsState(t *testing.T) {
 		}
 		if strings.Join(got, "; ") != want {
 			t.Errorf("%v, want %s", got, want)
+		}
+	}
+}
+
+// TestNoProbeIsAskedForAfterOne: a sandbox that its agent gave up is to be probed only where no probe looked into it.
+func TestNoProbeIsAskedForAfterOne(t *testing.T) {
+	for _, probed := range []bool{false, true} {
+		a := &alerts.Alert{ID: "x", Rule: "contradiction", Source: "docker", Runbook: "contradiction", State: alerts.StateFiring, Cause: backend.Text("its agent takes it for not running, but a command ran in it"),
+			Confirmed: now, Subjects: []alerts.Subject{{Key: sbKey("b")}}, SubjectCount: 1}
+		w := world{board: &alerts.Board{Alerts: []*alerts.Alert{a}}, sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
+			b.Provider, b.Reported = backend.Text("blaxel"), backend.Text("DEPLOYED RUNNING")
+			if probed {
+				b.Observed = backend.Known(backend.Observation{Verdicts: []backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: now, Inside: &backend.Inside{At: now, Answered: true}}}})
+			}
+		})}}
+		d := w.page(a)
+		if first := d.Do[0].String(); strings.HasPrefix(first, "Probe it: sandglass probe b.") == probed || probed && !strings.HasPrefix(first, "Let the agent resume its session.") {
+			t.Errorf("probed %v: %v", probed, d.Do)
 		}
 	}
 }

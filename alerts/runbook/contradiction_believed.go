@@ -73,6 +73,16 @@ func endUnusable(d *Diagnosis, name backend.Safe) {
 	}
 }
 
+// looked reports whether a probe looked into the sandbox of a page in its present life.
+func (s *subjectView) looked(d *Diagnosis) bool {
+	b := s.observedOne(d)
+	if b == nil {
+		return false
+	}
+	_, read := b.Inside()
+	return read
+}
+
 // endBelief ends the page about a sandbox that its agent takes for something else than it is.
 func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
 	for _, c := range d.Checks {
@@ -82,7 +92,9 @@ func (s *subjectView) endBelief(d *Diagnosis, name backend.Safe) {
 		if strings.HasPrefix(c.Fact.String(), takesForDown) {
 			d.conclude("Its agent gave it up, and it is there.")
 			d.dont("Don't destroy it: its files are in it.")
-			d.do("Probe it, if that was not done: sandglass probe %s. That wakes it and is billed. A sandbox that only woke too slowly answers then.", name)
+			if !s.looked(d) {
+				d.do("Probe it: sandglass probe %s. That wakes it and is billed. A sandbox that only woke too slowly answers then.", name)
+			}
 			d.do("Let the agent resume its session. It checks the sandbox again.")
 			return
 		}

@@ -94,3 +94,16 @@ func TestOneOfAGroupDisprovesNothingOfTheOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestAPendingMemberIsNotSaidToFire: the page of a sandbox that is pending in an alert which fires for others says so.
+func TestAPendingMemberIsNotSaidToFire(t *testing.T) {
+	w, a := grouped("runaway-process", 2, 0)
+	a.SubjectCount, a.Pending = 1, 1
+	a.Subjects[1].State = alerts.StatePending
+	for name, says := range map[string]string{"b0": "runaway-process fires for b0", "b1": "runaway-process is pending for b1"} {
+		d := w.about(sbKey(name)).Diagnose("contradiction")
+		if got := factOf(t, d, AlertCheck); !strings.HasPrefix(got, says) {
+			t.Errorf("the page of %s: %s", name, got)
+		}
+	}
+}

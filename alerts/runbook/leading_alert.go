@@ -54,28 +54,47 @@ func (s *subjectView) isAbout(a *alerts.Alert) bool {
 		return s.Subject.Kind == "" || a.Source == s.Subject.Source || s.here(a.Source) && s.Subject.Kind != backend.KindSource || s.countedBy(a.Source) ||
 			slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key == s.Subject })
 	}
-	return slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
-		k := x.Key
-		switch {
-		case x.State == alerts.StateEnded:
-			return false
-		case k == s.Subject, slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Key == k }):
-			return true
-		case k.Kind == backend.KindSource:
-			_, provider, part := strings.Cut(k.ID.Raw(), "/")
-			return s.home != "" && k.Source == s.home && (!part || s.oneMayUse(k.Source, provider)) && !s.elsewhere(provider)
-		case k.Kind == backend.KindHost:
-			return s.Subject.Kind == backend.KindTmpdir && k.ID == s.Subject.Parent && k.Source == s.Subject.Source
-		case s.sessionID.IsZero() || s.home != "" && k.Source != s.home && !s.speaksHere(k.Source):
-			return false
-		case k.Kind == backend.KindSession:
-			return k.ID == s.sessionID
-		case k.Kind == backend.KindWorkspace, k.Kind == backend.KindRef:
-			name := s.oneWorkspace()
-			return k.Parent == s.sessionID && (name.IsZero() || k.ID == name)
-		}
+	return slices.ContainsFunc(a.Subjects, s.concernedBy)
+}
+
+// concernedBy reports whether a subject of an alert is that of the page, a part of it, or what it is a part of.
+func (s *subjectView) concernedBy(x alerts.Subject) bool {
+	k := x.Key
+	switch {
+	case x.State == alerts.StateEnded:
 		return false
-	})
+	case k == s.Subject, slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Key == k }):
+		return true
+	case k.Kind == backend.KindSource:
+		_, provider, part := strings.Cut(k.ID.Raw(), "/")
+		return s.home != "" && k.Source == s.home && (!part || s.oneMayUse(k.Source, provider)) && !s.elsewhere(provider)
+	case k.Kind == backend.KindHost:
+		return s.Subject.Kind == backend.KindTmpdir && k.ID == s.Subject.Parent && k.Source == s.Subject.Source
+	case s.sessionID.IsZero() || s.home != "" && k.Source != s.home && !s.speaksHere(k.Source):
+		return false
+	case k.Kind == backend.KindSession:
+		return k.ID == s.sessionID
+	case k.Kind == backend.KindWorkspace, k.Kind == backend.KindRef:
+		name := s.oneWorkspace()
+		return k.Parent == s.sessionID && (name.IsZero() || k.ID == name)
+	}
+	return false
+}
+
+// pendingIn is the subject of an alert that the page is about, where that is pending although the alert fires for others; nil: it is not so.
+func (s *subjectView) pendingIn(a *alerts.Alert) (own *alerts.Subject) {
+	if s.wide || a.State != alerts.StateFiring || a.Pending == 0 {
+		return nil
+	}
+	for i := range a.Subjects {
+		if x := &a.Subjects[i]; s.concernedBy(*x) {
+			if x.State != alerts.StatePending {
+				return nil
+			}
+			own = x
+		}
+	}
+	return own
 }
 
 // mayUse reports whether what names a provider, or none, can be of another one: what names none only where none names that.
@@ -229,6 +248,12 @@ func (s *subjectView) says(a *alerts.Alert) backend.Safe {
 	case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
 	}
 	about := s.counts(a)
+	if own := s.pendingIn(a); own != nil {
+		how, about = "is pending", own.Label
+		if b := s.sandboxOf(own.Key); b != nil {
+			about = called(b)
+		}
+	}
 	if about.IsEmpty() {
 		return backend.Textf("%s %s: %s", backend.Clean(a.Rule, 60), backend.Text(how), a.Cause)
 	}

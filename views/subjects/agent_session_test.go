@@ -108,3 +108,13 @@ func TestAListedSessionIsACandidateOfASandbox(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAddressThatWasNotMadeIsNotPublic: nobody can open it.
+func TestAnAddressThatWasNotMadeIsNotPublic(t *testing.T) {
+	for address, want := range map[string]string{"": "not made: it has no address", "https://x.preview.bl.run": "public: anyone with the address"} {
+		p := &backend.Preview{Status: backend.Text("FAILED"), Public: backend.Known(true), URL: backend.Clean(address, 80)}
+		if got := access(p, false); got != want {
+			t.Errorf("%q: %s, not %s", address, got, want)
+		}
+	}
+}

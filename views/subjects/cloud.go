@@ -116,7 +116,7 @@ func (w *writer) previews(b *backend.Sandbox) {
 			}
 			w.Field("", dim("token "+t.Name.String()+", "+until))
 		}
-		if !p.TokensAt.IsZero() && len(p.Tokens) == 0 && !p.Public.Or(true) {
+		if !p.TokensAt.IsZero() && len(p.Tokens) == 0 && !p.Public.Or(true) && !p.Unmade() {
 			w.Field("", dim("no token: it cannot be opened"))
 		}
 	}
@@ -129,6 +129,8 @@ func (w *writer) previews(b *backend.Sandbox) {
 func access(p *backend.Preview, ended bool) string {
 	public, known := p.Public.Get()
 	switch {
+	case p.Unmade():
+		return "not made: it has no address"
 	case !known:
 		return "public or private is not told"
 	case ended && public:
