@@ -145,6 +145,7 @@ type Subject struct {
 	Since  time.Time // when its finding took this state
 	Bounds Bounds
 	Detail backend.Safe // what is true of it: "failed 41m, lastError …"
+	Ends   time.Time    `json:",omitzero"` // when it will be no more; zero: not told
 }
 
 // Left is how many subjects the alert does not list.

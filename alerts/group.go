@@ -333,7 +333,7 @@ func (re *ruleEvaluation) list(members []*record, live, mixed bool) []Subject {
 		}
 		out = append(out, Subject{
 			Key: r.Key, Label: r.Key.Safe(), State: r.State, Since: re.env.Display(r.Since), Detail: r.Detail,
-			Bounds: Bounds{re.env.Display(r.Bounds.Earliest), re.env.Display(r.Bounds.Latest)},
+			Bounds: Bounds{re.env.Display(r.Bounds.Earliest), re.env.Display(r.Bounds.Latest)}, Ends: re.env.Display(r.Ends),
 		})
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -140,7 +141,8 @@ type SubjectJSON struct {
 	// Severity is left out where it is that of the alert.
 	Severity alerts.Severity `json:"severity,omitempty"`
 
-	key backend.Key
+	key  backend.Key
+	ends time.Time // when it will be no more; zero: not told
 }
 
 // Name is what people call the subject.
@@ -203,7 +205,7 @@ func NewAlertJSON(a *alerts.Alert, of *views.Snapshot) AlertJSON {
 		c.Silenced = &SilenceJSON{ID: s.ID, Owner: s.Owner, Reason: s.Reason, Until: views.At(s.Until)}
 	}
 	for _, s := range a.Subjects {
-		c.Subjects = append(c.Subjects, SubjectJSON{key: s.Key, Kind: s.Key.Kind, ID: s.Key.Path(), State: s.State, Since: views.At(s.Since)})
+		c.Subjects = append(c.Subjects, SubjectJSON{key: s.Key, Kind: s.Key.Kind, ID: s.Key.Path(), State: s.State, Since: views.At(s.Since), ends: s.Ends})
 	}
 	for _, e := range a.Evidence {
 		c.Evidence = append(c.Evidence, EvidenceJSON{Text: e.Text, Value: e.Value, Unit: e.Unit,
@@ -212,10 +214,14 @@ func NewAlertJSON(a *alerts.Alert, of *views.Snapshot) AlertJSON {
 	return c
 }
 
-// Trim orders the subjects, the worst first, and keeps to the bound.
+// Trim orders the subjects, the worst first and of these what will end first, and keeps to the bound.
 func (a *AlertJSON) Trim() {
 	stable.Sort(a.Subjects, func(x, y SubjectJSON) int {
-		return cmp.Or(cmp.Compare(StateOrder(x.State), StateOrder(y.State)), x.Since.Compare(y.Since.Time),
+		ends := 0
+		if !x.ends.IsZero() && !y.ends.IsZero() {
+			ends = x.ends.Compare(y.ends)
+		}
+		return cmp.Or(cmp.Compare(StateOrder(x.State), StateOrder(y.State)), ends, x.Since.Compare(y.Since.Time),
 			cmp.Compare(x.Kind, y.Kind), x.ID.Compare(y.ID))
 	})
 	if len(a.Subjects) > alerts.MaxSubjects {
