@@ -37,6 +37,9 @@ func resumed(r *backend.Ref, b *backend.Sandbox) backend.Safe {
 		case strings.HasPrefix(word, "DELETING"):
 			return backend.Text("what a resume finds before it is deleted is not documented")
 		}
+		if r.Agent.KeepsNothing() {
+			return backend.Text("a resume makes a new one under its name, without its ports; files from before are not in it, except in mounts")
+		}
 		return backend.Text("a resume makes a new one under its name, without its ports; files from before are not in it, except in mounts or a snapshot")
 	case backend.SandboxPaused:
 		switch {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +107,17 @@ func TestASandboxWhoseSessionNamesAnother(t *testing.T) {
 		_, box := st.NamesAnother(digits)
 		if session.Raw() != c.session || box.Raw() != c.says {
 			t.Errorf("%s: session %q, another %q", name, session.Raw(), box.Raw())
+		}
+	}
+}
+
+// TestAResumeWithoutASnapshotFindsNoFiles: where the snapshot keeps nothing, none is said to have files.
+func TestAResumeWithoutASnapshotFindsNoFiles(t *testing.T) {
+	b := &backend.Sandbox{Provider: backend.Text("blaxel"), Class: backend.SandboxDead, Reported: backend.Text("FAILED")}
+	for snapshot, want := range map[string]string{"noop": "except in mounts", "local": "except in mounts or a snapshot"} {
+		r := &backend.Ref{Agent: &backend.AgentState{Snapshot: backend.Clean(snapshot, 20)}}
+		if got := resumed(r, b).String(); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s", snapshot, got)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -116,5 +117,17 @@ func TestAnAddressThatWasNotMadeIsNotPublic(t *testing.T) {
 		if got := access(p, false); got != want {
 			t.Errorf("%q: %s, not %s", address, got, want)
 		}
+	}
+}
+
+// TestWhatEndsFirstIsNamedFirst: among the subjects of an alert that are equally bad, whatever their ids.
+func TestWhatEndsFirstIsNamedFirst(t *testing.T) {
+	at := func(id string, state alerts.AlertState, ends time.Time) SubjectJSON {
+		return SubjectJSON{Kind: backend.KindSandbox, ID: backend.MustID(id), State: state, Since: views.At(noon), ends: ends}
+	}
+	a := AlertJSON{Subjects: []SubjectJSON{at("a", alerts.StateFiring, noon.Add(time.Hour)), at("p", alerts.StatePending, noon), at("z", alerts.StateFiring, noon.Add(time.Minute))}}
+	a.Trim()
+	if got := a.Subjects[0].ID.Raw() + a.Subjects[1].ID.Raw() + a.Subjects[2].ID.Raw(); got != "zap" {
+		t.Errorf("the order is %s", got)
 	}
 }
