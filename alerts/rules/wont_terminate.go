@@ -466,7 +466,10 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	}
 	without := backend.Text("without a session")
 	if a.Sessions > 0 { // which is named
-		without = backend.Text("without a running session")
+		without = backend.Text("past its session")
+		if a.SubjectCount > 1 {
+			without = backend.Text("past their sessions")
+		}
 	}
 	text := backend.Textf("%s %s: at least %s %s so far", plural(a.SubjectCount, "sandbox"), without, number(hours), backend.Clean(unit, 40))
 	if spent := time.Duration(hours * float64(time.Hour)); spent < time.Minute { // a share of an hour that small says nothing
