@@ -38,6 +38,8 @@ const MaxTextRunes = 4096
 type Literal string
 
 // Text makes drawable text of a constant of our own.
+//
+//go:noinline
 func Text(l Literal) Safe { return Clean(string(l), MaxTextRunes) }
 
 // Textf formats and cleans. Arguments may be anything printable; whatever they carry is cleaned, and cleaning what is

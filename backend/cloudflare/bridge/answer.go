@@ -109,17 +109,23 @@ func ReadFeatures(body []byte) (Features, error) {
 	if paths.Kind() != '{' {
 		return Features{}, errShape
 	}
-	has := func(method, path string) bool {
+	var f Features
+	for _, x := range [...]struct {
+		has          *bool
+		method, path string
+	}{
+		{&f.Exec, "post", "/sandbox/{id}/exec"}, {&f.Sessions, "delete", "/sandbox/{id}/session/{sid}"}, {&f.Files, "put", "/sandbox/{id}/file/{path}"},
+		{&f.Running, "get", "/sandbox/{id}/running"}, {&f.Destroy, "delete", "/sandbox/{id}"}, {&f.Pool, "get", "/pool/stats"},
+		{&f.Processes, "get", "/sandbox/{id}/processes"}, {&f.Terminals, "get", "/sandbox/{id}/terminals"},
+	} {
 		for name, n := range paths.Members() {
-			if strings.HasSuffix(string(name), path) && n.Get(method).Exists() {
-				return true
+			if strings.HasSuffix(string(name), x.path) && n.Get(x.method).Exists() {
+				*x.has = true
+				break
 			}
 		}
-		return false
 	}
-	return Features{Exec: has("post", "/sandbox/{id}/exec"), Sessions: has("delete", "/sandbox/{id}/session/{sid}"), Files: has("put", "/sandbox/{id}/file/{path}"),
-		Running: has("get", "/sandbox/{id}/running"), Destroy: has("delete", "/sandbox/{id}"), Pool: has("get", "/pool/stats"),
-		Processes: has("get", "/sandbox/{id}/processes"), Terminals: has("get", "/sandbox/{id}/terminals")}, nil
+	return f, nil
 }
 
 // Process is what an operator route tells of a process.
