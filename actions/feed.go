@@ -65,8 +65,8 @@ func (c *Concern) namesSession(s *fleet.State, k backend.Key) bool {
 		return false
 	}
 	sessions := s.SharersOf(box)
-	if !box.Session.IsZero() {
-		sessions = []backend.ID{box.Session}
+	if on := s.SessionOn(box); !on.IsZero() {
+		sessions = []backend.ID{on}
 	}
 	return slices.ContainsFunc(c.Subjects, func(x backend.Key) bool {
 		return slices.Contains(sessions, x.Parent) || x.Kind == backend.KindSession && slices.Contains(sessions, x.ID)

@@ -46,8 +46,8 @@ func (l targetReader) Look(_ context.Context, q actions.Question) []actions.Cand
 func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q actions.Question) {
 	c.Label = b.Name
 	c.Identity = []actions.Fact{{Name: "id", Value: b.Key.ID.Raw()}, {Name: factState, Value: b.Reported.String()}, {Name: factRegion, Value: b.Region.String()}}
-	if !b.Session.IsZero() {
-		c.Owner = backend.Textf("session %s", b.Session.Safe())
+	if on := q.State.SessionOn(b); !on.IsZero() {
+		c.Owner = backend.Textf("session %s", on.Safe())
 	}
 	if c.Why.IsEmpty() {
 		c.Why = q.State.Unfit(string(l.verb), b)
@@ -64,11 +64,13 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 		}
 	case actions.Destroy:
 		c.Loses = []backend.Safe{backend.Text("its files, its checkpoints, and what runs in it")}
+		c.Notes = append(c.Notes, actions.Sitting(q.State, b, "Its agent loses the sandbox in the middle of its work")...)
 		if c.Why.IsEmpty() && list.Kind != backend.FailMountGone {
 			c.Notes = append(c.Notes, backend.Textf("save its files first: sandglass rescue %s", b.Key.ID.Safe()))
 		}
 	case actions.Pause:
 		c.Loses = []backend.Safe{backend.Text("its connections; of a broken sandbox perhaps its last good checkpoint")}
+		c.Notes = append(c.Notes, actions.Sitting(q.State, b, "Its agent cannot reach it until it is resumed")...)
 	case actions.Replace:
 		c.Notes = append(c.Notes, backend.Text("the new sandbox has another id, and none of the values of its variables, its memory and its unsaved files"))
 	case actions.Resume:

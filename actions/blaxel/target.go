@@ -57,8 +57,8 @@ func (l targetReader) sandbox(c *actions.Candidate, b *backend.Sandbox, q action
 	c.Identity = []actions.Fact{{Name: factStatus, Value: b.StatusAlone()}, {Name: actions.FactCreated, Value: actions.Born(b.Born)}}
 	if !b.Session.IsZero() {
 		c.Owner = backend.Textf("session %s", b.Session.Safe())
-	} else if session, _ := q.State.AgentSession(b); !session.IsZero() {
-		c.Owner = backend.Textf("session %s", session.Safe())
+	} else if on := q.State.SessionOn(b); !on.IsZero() {
+		c.Owner = backend.Textf("session %s", on.Safe())
 	}
 	ref := q.State.StateNaming(b)
 	if c.Why.IsEmpty() {

@@ -55,10 +55,11 @@ func (r *sandboxExpiring) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note
 	cause, says, runs := "sandbox expiring", backend.Text("a session runs on it, and its platform removes it soon"), backend.Text("runs")
 	candidate := s == nil
 	if candidate {
-		if s = candidateOn(env, b); s == nil || v.Outcome != alerts.False {
+		var why backend.Safe
+		if s, why = candidateOn(env, b); s == nil || v.Outcome != alerts.False {
 			return v
 		}
-		cause, says, runs = "sandbox of its name expiring", backend.Text("a session may run on it, and its platform removes it soon"), backend.Text("runs and may sit on it: its id begins with the digits of the name")
+		cause, says, runs = "sandbox of its name expiring", backend.Text("a session may run on it, and its platform removes it soon"), backend.Textf("runs and may sit on it: %s", why)
 	}
 	v = r.due(env, b, cause, says, due)
 	v.Session, v.Tenant, v.Recheck, v.Ends = s.Key.ID, s.Tenant, recheckOf(env, b.Key), end
@@ -73,14 +74,25 @@ func (r *sandboxExpiring) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note
 	return v
 }
 
-// candidateOn is a session that is listed as running and with whose digits an agent's SDK named a sandbox; nil: there is none.
-func candidateOn(env *alerts.Env, b *backend.Sandbox) *backend.Session {
+// candidateOn is a session that is listed as running and may be on a sandbox, and why; nil: there is none.
+func candidateOn(env *alerts.Env, b *backend.Sandbox) (*backend.Session, backend.Safe) {
+	runs := func(x *backend.Session) bool {
+		_, _, gap := env.Gap(x.Key.Source)
+		return !gap && !x.Stale && (x.Running.Or(false) || x.ListedRunning.Or(false))
+	}
 	for _, x := range env.State.CandidatesOn(b) {
-		if _, _, gap := env.Gap(x.Key.Source); !gap && !x.Stale && (x.Running.Or(false) || x.ListedRunning.Or(false)) {
-			return x
+		if runs(x) {
+			return x, backend.Text("its id begins with the digits of the name")
 		}
 	}
-	return nil
+	for _, id := range env.State.SharersOf(b) {
+		for _, h := range env.HomesOf(b.Key.Source) {
+			if x := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: id}); x != nil && runs(x) {
+				return x, backend.Text("it names it, as another session does")
+			}
+		}
+	}
+	return nil, backend.Safe{}
 }
 
 // Evidence is what the platform reports of the one that goes first, and what removes each.

@@ -120,8 +120,8 @@ func (s *State) NamesAnother(digits string) (session, sandbox backend.ID) {
 	return session, x.others[session]
 }
 
-// SessionOn is the session of a sandbox: the one that it is joined to, else that of the state which names it, else the one with whose
-// digits its name begins. Zero: nothing tells.
+// SessionOn is the session of a sandbox: the one that it is joined to, else that of the state which names it, else that of the workspace
+// which does, else the one with whose digits its name begins. Zero: nothing tells.
 func (s *State) SessionOn(b *backend.Sandbox) backend.ID {
 	if !b.Session.IsZero() {
 		return b.Session
@@ -129,15 +129,22 @@ func (s *State) SessionOn(b *backend.Sandbox) backend.ID {
 	if r := s.StateOn(b); r != nil {
 		return r.Session
 	}
+	if r, is := s.registryOn(b); is {
+		return r.session
+	}
 	session, _ := s.AgentSession(b)
 	return session
 }
 
-// BoxesOf are the sandboxes of a session: those that are joined to it, those that its saved states name, and the one that an agent SDK
-// named with the digits of its id, where a saved state tells that no other session begins with them.
+// BoxesOf are the sandboxes of a session: those that are joined to it, those that its saved states or its workspaces name, and the one
+// that an agent SDK named with the digits of its id, where a saved state tells that no other session begins with them.
 func (s *State) BoxesOf(session backend.ID) []*backend.Sandbox {
 	boxes := s.SandboxesOf(session)
-	for _, b := range append(slices.Clip(s.SandboxesOfState(session)), s.namedAfter(session)) {
+	more := append(slices.Clip(s.SandboxesOfState(session)), s.namedAfter(session))
+	if s.registry != nil {
+		more = append(more, s.registry.boxes[session]...)
+	}
+	for _, b := range more {
 		if b != nil && b.IsSandbox && s.SessionOn(b) == session && !slices.ContainsFunc(boxes, func(x *backend.Sandbox) bool { return x.Key == b.Key }) {
 			boxes = append(slices.Clip(boxes), b)
 		}

@@ -72,6 +72,6 @@ func (s *State) Followed() *State {
 	c := *s
 	c.byName = indexByName(s.Sandboxes)
 	c.agents = indexAgents(&c)
-	c.sharing, c.elsewhere, c.providers = n.publish(), n.elsewhere(c.byName), p.publish()
+	c.sharing, c.elsewhere, c.registry, c.providers = n.publish(), n.elsewhere(c.byName), n.joins(&c), p.publish()
 	return &c
 }

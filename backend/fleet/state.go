@@ -44,6 +44,7 @@ type State struct {
 	sandboxes map[backend.ID][]*backend.Sandbox
 	byName    map[backend.ID]*backend.Sandbox
 	agents    *agentIndex // nil: looked up as it is asked
+	registry  *registryJoins
 	running   map[versionedKind][]VersionCount
 	// Where these are nil, all entities are looked at.
 	sharing   *sharedKeys
@@ -260,7 +261,7 @@ func (s *State) SessionOf(w *backend.Workspace) *backend.Session {
 func (s *State) WithSandboxes(t Table[backend.Sandbox, *backend.Sandbox]) *State {
 	c := *s
 	c.Sandboxes, c.sandboxes, c.byName, c.observes = t, indexBySession(t), indexByName(t), nil
-	c.agents = nil
+	c.agents, c.registry = nil, nil
 	return &c
 }
 

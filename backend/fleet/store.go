@@ -22,6 +22,7 @@ type store struct {
 	bySession      map[backend.ID][]*backend.Sandbox
 	byName         map[backend.ID]*backend.Sandbox
 	agents         *agentIndex
+	registry       *registryJoins
 	elsewhere      []labelledElsewhere
 	observes       bool // something was observed of a sandbox
 	versionTracker *versionTracker
@@ -79,6 +80,9 @@ func newStore(longest time.Duration) *store {
 				delete(s.held, cmp.Or(w, old).Key)
 				s.placeIndex.update(cmp.Or(w, old).Key, placesOfWorkspace(old), placesOfWorkspace(w))
 				s.providerCounts.update(old, w)
+				if old != nil && w != nil && old.Provider != w.Provider && !w.ProviderID.IsZero() {
+					s.placeIndex.touched = true // who an id is of says which sandbox it names
+				}
 			}
 		case *stagingTable[backend.Ref, *backend.Ref]:
 			t.swapped = func(old, r *backend.Ref) {
@@ -239,10 +243,10 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 		}
 	}
 	if s.placeIndex.touched {
-		s.elsewhere, s.placeIndex.touched = s.placeIndex.elsewhere(s.byName), false
+		s.elsewhere, s.registry, s.placeIndex.touched = s.placeIndex.elsewhere(s.byName), s.placeIndex.joins(st), false
 	}
 	st.Windows, st.Day, st.MemoryHistory, st.sandboxes = s.windows, s.day, s.memoryHistory, s.bySession
-	st.byName, st.elsewhere = s.byName, s.elsewhere
+	st.byName, st.elsewhere, st.registry = s.byName, s.elsewhere, s.registry
 	if named {
 		s.agents = indexAgents(st)
 	}

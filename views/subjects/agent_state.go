@@ -339,6 +339,9 @@ func (w *writer) joinOf(b *backend.Sandbox) (by, line backend.Safe) {
 	case w.f.State.StateOn(b) != nil:
 		return backend.Text("its saved state"), line
 	}
+	if _, by = w.f.State.RegistryNames(b); !by.IsEmpty() {
+		return by, line
+	}
 	return backend.Text("its name: a saved state begins with its digits"), line
 }
 

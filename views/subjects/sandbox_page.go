@@ -80,7 +80,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.joinedSession(b)
 	w.joinedBy(b.JoinedBy, b.JoinedLine)
 	w.belief(b)
-	w.workspaceOf(w.f.State.SessionOn(b), b.Workspace)
+	w.workspaceOf(w.f.State.SessionOn(b), w.f.State.WorkspaceOn(b))
 	for i, m := range b.Mounts {
 		ro := ", writable"
 		if m.ReadOnly {

@@ -223,8 +223,11 @@ func (w *writer) workspace(x *backend.Workspace) {
 	w.Head("Joined")
 	w.owner(x.Key.Source, x.Key.Parent)
 	w.sandboxesThat(func(b *backend.Sandbox) bool {
-		return b.Session == x.Key.Parent && b.Workspace == x.Key.ID || w.f.State.SandboxNamed(x.ProviderID, x.Provider) == b && slices.Contains(w.f.State.SharersOf(b), x.Key.Parent)
+		return w.f.State.SessionOn(b) == x.Key.Parent && w.f.State.WorkspaceOn(b) == x.Key.ID || w.f.State.SandboxNamed(x.ProviderID, x.Provider) == b && slices.Contains(w.f.State.SharersOf(b), x.Key.Parent)
 	})
+	if n := w.f.State.Namesakes(x); n > 0 {
+		w.Field("", warn(number(n, "listed sandbox")+" of "+x.Provider.String()+" are called "+x.ProviderID.Safe().String()), dim("  so that none is joined by that"))
+	}
 	w.siblings(x)
 	w.facts(x)
 	w.history(&x.Meta)
