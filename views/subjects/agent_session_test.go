@@ -55,13 +55,14 @@ func TestASessionJoinsTheSandboxThatItsAgentNamed(t *testing.T) {
 		state        *backend.Ref
 		want         string
 		joined       bool
+		row, json    string
 	}{
-		{"named by the state", session, state(session, "agents-0a1b2c3d4e5f"), "joined by its saved state", true},
-		{"named by its digits", session, state(session, ""), "joined by its name: a saved state begins with its digits", true},
-		{"its state names another", session, state(session, "agents-000000000000"), "a candidate from its name: its saved state names agents-000000000000", false},
-		{"no state", session, nil, "a candidate from its name: no saved state names its session", false},
-		{"a state of another session", session, state("0a1b2c3d-4e5f-0000-0000-000000000000", "agents-0a1b2c3d4e5f"), "none is joined to it", false},
-		{"other digits", "1a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", nil, "none is joined to it", false},
+		{"named by the state", session, state(session, "agents-0a1b2c3d4e5f"), "joined by its saved state", true, session, `"session":"` + session + `"`},
+		{"named by its digits", session, state(session, ""), "joined by its name: a saved state begins with its digits", true, session, `"session":"` + session + `"`},
+		{"its state names another", session, state(session, "agents-000000000000"), "a candidate from its name: its saved state names agents-000000000000", false, "? " + session, `"candidate":"` + session + `"`},
+		{"no state", session, nil, "a candidate from its name: no saved state names its session", false, "? " + session, `"candidate":"` + session + `"`},
+		{"a state of another session", session, state("0a1b2c3d-4e5f-0000-0000-000000000000", "agents-0a1b2c3d4e5f"), "none is joined to it", false, "0a1b2c3d-4e5f-0000-0000-000000000000", `"session":"0a1b2c3d-4e5f-0000-0000-000000000000"`},
+		{"other digits", "1a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", nil, "none is joined to it", false, "–", `"name":"agents-0a1b2c3d4e5f"`},
 	} {
 		st := agentFleet(c.listed, c.state)
 		key := backend.Key{Kind: backend.KindSession, Source: "hx", ID: backend.MustID(c.listed)}
@@ -73,6 +74,11 @@ func TestASessionJoinsTheSandboxThatItsAgentNamed(t *testing.T) {
 		}
 		if got := slices.ContainsFunc(st.BoxesOf(key.ID), func(b *backend.Sandbox) bool { return b.Key.Source == "bl" }); got != c.joined || JoinedTo(key, st)[backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-0a1b2c3d4e5f")}] != c.joined {
 			t.Errorf("%s: joined: %t", c.name, got)
+		}
+		box := st.Sandbox(backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("agents-0a1b2c3d4e5f")})
+		raw, err := sandboxJSON(box, f.Snapshot)
+		if got := sessionCell(box, st).Text.String(); got != c.row || err != nil || !strings.Contains(string(raw), c.json) || strings.Contains(string(raw), `"candidate"`) != strings.HasPrefix(c.row, "? ") {
+			t.Errorf("%s: in its row %q, in JSON %s, %v", c.name, got, raw, err)
 		}
 		if home := st.HomeOf("log", key.ID); home != "hx" {
 			t.Errorf("%s: the log speaks of a session of %q", c.name, home)

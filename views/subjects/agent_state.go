@@ -327,22 +327,8 @@ func (w *writer) joinedSession(b *backend.Sandbox) {
 		return
 	}
 	if w.owner(b.Key.Source, on); !on.IsZero() && b.Session.IsZero() {
-		w.joinedBy(w.joinOf(b))
+		w.joinedBy(joinOf(b, w.f.State))
 	}
-}
-
-// joinOf is what joins a sandbox to its session, with the log line where it was one.
-func (w *writer) joinOf(b *backend.Sandbox) (by, line backend.Safe) {
-	switch {
-	case !b.Session.IsZero():
-		return b.JoinedBy, b.JoinedLine
-	case w.f.State.StateOn(b) != nil:
-		return backend.Text("its saved state"), line
-	}
-	if _, by = w.f.State.RegistryNames(b); !by.IsEmpty() {
-		return by, line
-	}
-	return backend.Text("its name: a saved state begins with its digits"), line
 }
 
 // belief writes what the agent of a sandbox takes it for.

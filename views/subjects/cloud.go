@@ -284,7 +284,7 @@ func (w *writer) joins(s *backend.Session) {
 		return
 	}
 	for _, b := range all[:min(len(all), 5)] {
-		w.joinedBy(w.joinOf(b))
+		w.joinedBy(joinOf(b, w.f.State))
 	}
 }
 

@@ -32,6 +32,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 		Muted:       func(b row) bool { return !b.Judged() },
 		Stale:       func(b row, c *views.Snapshot) bool { return c.Stale(&b.Meta) },
 		DefaultSort: "reported",
+		JSON:        sandboxJSON,
 		Columns: []Column[row]{
 			{Name: "sandbox", Title: "SANDBOX", Help: "its name, or its id where it has none",
 				Min: 20, Ideal: 20, Flex: 2, Priority: 0, IDs: true, Wanted: bridgeWidth,
@@ -66,10 +67,15 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Cell:    failingCell,
 				Sort:    func(b row, c *views.Snapshot) SortKey { return sortFailing(b, c.Now) },
 				Measure: func(b row, c *views.Snapshot) (float64, bool) { return measured(sortFailing(b, c.Now)) }},
-			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 14, Ideal: 14, Flex: 1, Priority: 5},
-				theme.Normal, func(b row) backend.ID { return b.Session }),
-			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace that uses it", Min: 8, Ideal: 12, Priority: 7,
-				Where: WideOnly}, theme.Normal, func(b row) backend.ID { return b.Workspace }),
+			{Name: "session", Title: "SESSION", Help: "the session it belongs to; ? one of whose id only its name has the first digits", Min: 14, Ideal: 14, Flex: 1, Priority: 5, IDs: true,
+				Cell: func(b row, c *views.Snapshot) Cell { return sessionCell(b, c.State) },
+				Sort: func(b row, c *views.Snapshot) SortKey {
+					id, _ := sessionOf(b, c.State)
+					return sortText(id.Raw())
+				}},
+			{Name: "workspace", Title: "WORKSPACE", Help: "the workspace that uses it", Min: 8, Ideal: 12, Priority: 7, Where: WideOnly, IDs: true,
+				Cell: func(b row, c *views.Snapshot) Cell { return idOf(c.State.WorkspaceOn(b), theme.Normal) },
+				Sort: func(b row, c *views.Snapshot) SortKey { return sortText(c.State.WorkspaceOn(b).Raw()) }},
 			sourceColumn(func(b row) string { return b.Key.Source }, 5),
 			{Name: "bridge_id", Title: "SANDBOX ID", Help: "the id under which the bridge Worker knows it; unattributed: nothing names one", Min: 12, Ideal: 26, Priority: 10, Local: 3, Where: Extra, IDs: true, Needed: ofApplications,
 				Cell: func(b row, _ *views.Snapshot) Cell { return bridgeCell(b) },

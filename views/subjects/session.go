@@ -160,7 +160,7 @@ func (w *writer) sessionNamed(k backend.Key) bool {
 		return false
 	}
 	w.Blank()
-	by, line := w.joinOf(boxes[0])
+	by, line := joinOf(boxes[0], w.f.State)
 	names := cmp.Or(boxes[0].JoinedBy.String(), "its sandbox")
 	if !line.IsEmpty() {
 		names = "a log line"
