@@ -40,6 +40,9 @@ type Inside struct {
 // NoInstance begins what a probe found whose platform said for the whole wait that the sandbox exists and cannot answer.
 const NoInstance = "its platform knows it, and no instance of it was ready"
 
+// OutsideHosts is in the problem of a sandbox whose address is none to which the key of its source may go.
+const OutsideHosts = "which is not https below one of hosts: the key is not sent there"
+
 // ListHangs is in what a probe found of commands that run, where the list of processes of the same server was not answered.
 const ListHangs = "its list of processes was not answered"
 

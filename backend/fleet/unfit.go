@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -17,7 +19,7 @@ func (s *State) Unfit(verb string, b *backend.Sandbox) backend.Safe {
 	case b.Provider.String() == "agentuity":
 		return s.unfitAgentuity(verb, b)
 	case b.Provider.String() == "blaxel":
-		return unfitBlaxel(verb, b)
+		return cmp.Or(unfitBlaxel(verb, b), s.outsideHosts(verb, b))
 	case verb == "repair" && idle(b):
 		return backend.Textf("it does not run: %s", b.Reported)
 	}
@@ -31,6 +33,21 @@ func (s *State) NoProbe(b *backend.Sandbox) backend.Safe {
 		return why
 	}
 	return backend.Textf("it does not run: %s", b.Reported)
+}
+
+// outsideHosts is why nothing is asked of the server in a sandbox: its address is none to which the key may go. Empty: it may, as far as is
+// known.
+func (s *State) outsideHosts(verb string, b *backend.Sandbox) backend.Safe {
+	h := s.Source(b.Key.Source)
+	if h == nil || !slices.Contains([]string{"probe", "rescue", "stop-process", "kill-process"}, verb) {
+		return backend.Safe{}
+	}
+	for _, p := range h.Problems {
+		if p.Subject == b.Key && strings.Contains(p.What.String(), backend.OutsideHosts) {
+			return backend.Textf("%s. If that host is the platform's, add it to hosts of the source %s", p.What, backend.Clean(h.Key.Source, 80))
+		}
+	}
+	return backend.Safe{}
 }
 
 // idle reports whether nothing can run in a container of an engine.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sandglass/backend"
 	"sandglass/backend/wire"
 )
 
@@ -24,7 +25,7 @@ func Address(raw, base string, domains []string) (string, error) {
 		return strings.TrimRight(raw, "/"), nil
 	}
 	if u.Scheme != "https" || !slices.ContainsFunc(domains, func(d string) bool { return host == d || strings.HasSuffix(host, "."+d) }) {
-		return "", fmt.Errorf("the sandbox is said to be at %s://%s, which is not https below one of hosts: the key is not sent there", u.Scheme, host)
+		return "", fmt.Errorf("the sandbox is said to be at %s://%s, %s", u.Scheme, host, backend.OutsideHosts)
 	}
 	return strings.TrimRight(raw, "/"), nil
 }
