@@ -62,6 +62,8 @@ type AgentState struct {
 	PortTTL     Value[float64] `json:"port_ttl_seconds,omitzero"`
 	// Timeouts are those of the SDK, in its own order, for kinds of sandboxes that have them.
 	Timeouts []AgentTimeout `json:"timeouts,omitempty"`
+	// Errors are those of the SDK that stand in the state.
+	Errors []AgentError `json:"errors,omitempty"`
 }
 
 // KeepsNothing reports whether no file outlives the sandbox of a saved session but in mounts: its snapshot is noop.

@@ -10,19 +10,15 @@ import (
 	"sandglass/backend"
 )
 
-// Classes of errors of the OpenAI Agents SDK, by name and by code (src/agents/sandbox/errors.py), that are evidence and no alert of
-// their own.
-var sdkErrors = [...]struct {
-	name, code string
-	class      Class
-	meaning    string
-}{
-	{"ExecTimeoutError", "exec_timeout", ClassSDKExec, "the agent's SDK gave up waiting for a command: only its own wait ended"},
-	{"ExecTransportError", "exec_transport_error", ClassSDKExec, "the agent's SDK got no answer to a command"},
-	{"WorkspaceReadNotFoundError", "workspace_read_not_found", ClassSDKMissing, "a file that the agent read was not there"},
-	{"WorkspaceArchiveReadError", "workspace_archive_read_error", ClassSDKFiles, "the agent's SDK could not read from its sandbox"},
-	{"WorkspaceArchiveWriteError", "workspace_archive_write_error", ClassSDKFiles, "the agent's SDK could not write to its sandbox"},
-	{"WorkspaceWriteTypeError", "workspace_write_type_error", ClassSDKFiles, "the agent gave its SDK something to write that is no bytes"},
+// sdkClass is the class of lines that name a kind of error.
+func sdkClass(name string) Class {
+	switch name {
+	case "ExecTimeoutError", "ExecTransportError":
+		return ClassSDKExec
+	case "WorkspaceReadNotFoundError":
+		return ClassSDKMissing
+	}
+	return ClassSDKFiles
 }
 
 // snapshotFrames are the functions of the SDK in which a save and a restore fail.
@@ -77,10 +73,10 @@ func sdkLines() (out []pattern) {
 		misses:  []string{`{"level":30,"msg":"tool done","output":"Sandbox delete failed during shutdown"}`}})
 	out = append(out, sdkNotices()...)
 	out = append(out, missingPackages()...)
-	for _, e := range sdkErrors {
-		for _, text := range []string{e.name, e.code} {
+	for _, e := range backend.SDKErrorKinds() {
+		for _, text := range []string{e.Name, e.Code} {
 			at := regexp.MustCompile(`\b` + text + `\b`)
-			out = append(out, pattern{name: strings.ReplaceAll(e.code, "_", "-"), contains: text, class: e.class, tier: tierEvidence, meaning: e.meaning, inError: true, quoted: true, also: at,
+			out = append(out, pattern{name: strings.ReplaceAll(e.Code, "_", "-"), contains: text, class: sdkClass(e.Name), tier: tierEvidence, meaning: string(e.Means), inError: true, quoted: true, also: at,
 				hits:   []string{`{"level":"error","msg":"tool failed","session_id":"s1","err":{"code":"` + text + `"}}`, `2026-01-01T12:00:00Z ERROR agents.sandbox tool failed: ` + text},
 				misses: []string{`{"level":30,"msg":"tool done","output":"` + text + `"}`, `{"level":"error","msg":"the option ` + text + `_s is new"}`}})
 		}
@@ -113,9 +109,9 @@ func sdkSample(p *pattern, r record, line []byte) []byte {
 		text = append(append(bytes.Clone(text), '\n'), backend.AccessCheck...)
 	}
 	out, status := "", 0
-	for _, e := range sdkErrors {
-		if p.contains == e.name || p.contains == e.code {
-			out = e.name
+	for _, e := range backend.SDKErrorKinds() {
+		if p.contains == e.Name || p.contains == e.Code {
+			out = e.Name
 		}
 	}
 	for _, part := range []struct {

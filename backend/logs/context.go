@@ -74,8 +74,8 @@ func namesSDK(text []byte) bool {
 	if !namesReason(text, sdkHints[:]) {
 		return false
 	}
-	for _, e := range sdkErrors {
-		if bytes.Contains(text, []byte(e.name)) || bytes.Contains(text, []byte(e.code)) {
+	for _, e := range backend.SDKErrorKinds() {
+		if bytes.Contains(text, []byte(e.Name)) || bytes.Contains(text, []byte(e.Code)) {
 			return true
 		}
 	}

@@ -143,6 +143,7 @@ func (d *decoder) agentState(n wire.Node, named bool) (*backend.AgentState, erro
 	}
 	stable.Sort(x.Labels, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	x.Env = d.variables(n)
+	x.Errors = d.errorsOf(n)
 	manifest, _ := find(n, "/manifest/entries")
 	x.LeftOut = backend.LeaveOut(d.entries(x, kind == "blaxel", manifest, x.Root.String(), 1), path.Clean(x.Root.String()), clean.Clean)
 	for _, all := range [][]backend.Safe{x.Drives, x.OtherMounts} {

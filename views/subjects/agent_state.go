@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ func refJSON(r *backend.Ref, s *views.Snapshot) ([]byte, error) {
 func (w *writer) agentState(r *backend.Ref) {
 	x := r.Agent
 	w.compared(w.f.State.MatchOf(r))
+	w.savedErrors(r)
 	w.Head("Session state")
 	w.kept(x)
 	var in *backend.Inside
@@ -121,6 +123,9 @@ func (w *writer) terminals(b *backend.Sandbox) {
 
 // agentErrors writes what its agent's log says of it, each kind of error with what the agent made of the newest.
 func (w *writer) agentErrors(b *backend.Sandbox) {
+	if r := w.f.State.StateOn(b); r != nil {
+		w.savedErrors(r)
+	}
 	all := w.f.State.SDKErrorsOn(b)
 	if len(all) == 0 {
 		return
@@ -129,6 +134,19 @@ func (w *writer) agentErrors(b *backend.Sandbox) {
 	w.sdkErrors(all)
 	if x, read := b.Inside(); read && slices.ContainsFunc(all, func(e fleet.SDKError) bool { return backend.Denied(e.Newest) }) {
 		w.text("owners", x.OwnedBy())
+	}
+}
+
+// savedErrors writes which errors of the SDK stand in a saved state. Each is the agent's word, from before the state was saved.
+func (w *writer) savedErrors(r *backend.Ref) {
+	if len(r.Agent.Errors) == 0 {
+		return
+	}
+	w.Head("Errors of its agent in its saved state")
+	w.at("saved", r.SavedAt, "")
+	for i, x := range r.Agent.Errors {
+		w.Field(label(i+1, "error"), normal(x.Class.String()+" "), dim(" "+x.Means.String()))
+		w.Field("", dim("at "+x.Where.String()+" in the state: "+cmp.Or(x.Details.String(), "no more is told")+". When it happened is not told."))
 	}
 }
 
