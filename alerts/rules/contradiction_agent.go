@@ -299,11 +299,11 @@ func agentEvidence(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) []
 	if !newest.Session.IsZero() {
 		in = backend.Textf("in session %s", newest.Session.Safe())
 	}
-	text := backend.Textf("log: %s %s could not begin since %s", count, in, env.Clock(env.Ours(began.First)))
+	text := backend.Textf("log: %s %s could not begin since %s, none started: one cause", count, in, env.Clock(env.Ours(began.First)))
 	if !newest.Command.IsEmpty() && !newest.FileCall {
 		text = backend.Textf("%s, the newest: %s", text, backend.Clean(newest.Command.String(), 120))
 	}
-	out := []alerts.Evidence{{Text: backend.Textf("%s. None started: one cause", text), Source: newest.Source, At: newest.At}}
+	out := []alerts.Evidence{{Text: text, Source: newest.Source, At: newest.At}}
 	if file != nil {
 		out = append(out, alerts.Evidence{Text: backend.Textf("log: a file call failed with these words, as one does where the directory of the control server is gone: %s", backend.Clean(file.Text.String(), 200)),
 			Source: file.Source, At: file.At})
