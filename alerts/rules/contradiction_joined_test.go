@@ -87,7 +87,7 @@ func TestALineWithoutASessionIsOfItsSandbox(t *testing.T) {
 	s.health("agent-log", func(h *fleet.SourceHealth) { h.Reports = []backend.Report{r} })
 	s.workersBox(nil)
 	a := s.look().want(contradictionRule, alerts.StatePending)
-	if said := told(a); !strings.Contains(said, "log: 1 command without a session could not begin since 12:00:00Z, the newest: npm test") {
+	if said := told(a); !strings.Contains(said, "log: 1 command without a session could not begin since 12:00:00Z, none started: one cause, the newest: npm test") {
 		t.Errorf("%s", said)
 	}
 	s.pass(10 * time.Second)
