@@ -10,7 +10,7 @@ import (
 )
 
 // usage judges the workspaces of platforms of agents that refuse every call for a usage limit: an action met that, or the log of an agent
-// tells it. It holds until a call to a sandbox works that was made later.
+// tells it. It holds until a call to a sandbox works that was made later, by an action or by that log.
 func (r *capacity) usage(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool) (out []alerts.Found) {
 	if !slices.ContainsFunc(env.State.Sources, func(h *fleet.SourceHealth) bool { return h.Kind == "blaxel" }) {
 		return nil
@@ -25,6 +25,9 @@ func (r *capacity) usage(env *alerts.Env, known alerts.Known, seen map[backend.K
 		for s := range env.State.Windows.All(m) {
 			limitSaid(env, s, refused)
 		}
+	}
+	for s := range env.State.Windows.All(backend.MetricExecDone) {
+		answeredSaid(env, s, worked)
 	}
 	for _, h := range env.State.Sources {
 		key := backend.PlacesKey(h.Key.Source, nil)
@@ -66,6 +69,19 @@ func limitSaid(env *alerts.Env, s backend.Series, refused map[string]shortNote) 
 	for _, b := range env.State.BoxesOf(s.Session) {
 		if at := env.Ours(m.Last); h != nil && h.ReportsOn(b.Key.Source) && at.After(refused[b.Key.Source].Refused) {
 			refused[b.Key.Source] = shortNote{Refused: at, Said: backend.Clean(m.Sample.String(), 300), By: backend.Textf("log of %s: a call of the agent in %s was refused", backend.Clean(s.Source, 60), called(b))}
+		}
+	}
+}
+
+// answeredSaid takes when the log of an agent last told of a command that was answered: the platform let it through.
+func answeredSaid(env *alerts.Env, s backend.Series, worked map[string]time.Time) {
+	m, h := env.Over(s, fleet.WindowSpan), env.State.Source(s.Source)
+	if m.N == 0 || s.Session.IsZero() || h == nil {
+		return
+	}
+	for _, b := range env.State.BoxesOf(s.Session) {
+		if at := env.Ours(m.Last); h.ReportsOn(b.Key.Source) && at.After(worked[b.Key.Source]) {
+			worked[b.Key.Source] = at
 		}
 	}
 }

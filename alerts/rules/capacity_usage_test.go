@@ -62,7 +62,16 @@ func TestAWorkspaceOverItsUsageLimit(t *testing.T) {
 		works(s)
 		s.look().quiet(capacityRule)
 	}
-	s := begin("test") // of another platform
+	s := begin("blaxel") // a command of its agent was answered since
+	s.lines(backend.MetricExecDone, cloudSession, 1, "")
+	s.look().quiet(capacityRule)
+	s.pass(10 * time.Second)
+	s.refusedForUse(backend.PlaneExec)
+	s.look().want(capacityRule, alerts.StateFiring)
+	s.pass(10 * time.Second)
+	s.lines(backend.MetricExecDone, cloudSession, 1, "")
+	s.look().quiet(capacityRule)
+	s = begin("test") // of another platform
 	s.refusedForUse(backend.PlaneList)
 	s.look().quiet(capacityRule)
 	s = begin("blaxel") // of our own key, or of another answer

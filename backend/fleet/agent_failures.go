@@ -125,9 +125,9 @@ func (s *State) execKind(b *backend.Sandbox, text backend.Safe) backend.FailureK
 			return backend.FailWorkDirMissing
 		}
 		return ""
-	case backend.AnswerAccess, backend.AnswerUsage:
+	case backend.AnswerUsage:
 		return backend.FailUsageLimit
-	case backend.AnswerKey:
+	case backend.AnswerKey, backend.AnswerAccess: // of a file that is not there, or of another user: neither is told
 	}
 	switch {
 	case strings.Contains(text.String(), "ExecTimeoutError"), strings.Contains(text.String(), "HTTP 504"):
