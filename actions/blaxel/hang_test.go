@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,16 +38,17 @@ func TestACommandThatHangs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, commands := newWorld(t), 0
+			w := newWorld(t)
+			var commands atomic.Int64
 			w.reads = 200 * time.Millisecond
 			w.answer = func(_ http.ResponseWriter, r *http.Request) bool {
 				if !strings.Contains(r.URL.Path, "/sbx/") {
 					return false
 				}
 				if r.Method == http.MethodPost {
-					commands++
+					commands.Add(1)
 				}
-				if !x.hangs(r.Method, r.URL.EscapedPath(), commands) {
+				if !x.hangs(r.Method, r.URL.EscapedPath(), int(commands.Load())) {
 					return false
 				}
 				_, _ = io.Copy(io.Discard, r.Body) // only then is an end of the connection seen

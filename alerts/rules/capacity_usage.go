@@ -11,6 +11,7 @@ import (
 
 // usage judges the workspaces of platforms of agents that refuse every call for a usage limit: an action met that, or the log of an agent
 // tells it. It holds until a call to a sandbox works that was made later, by an action or by that log.
+// One older than over begins none.
 func (r *capacity) usage(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool) (out []alerts.Found) {
 	if !slices.ContainsFunc(env.State.Sources, func(h *fleet.SourceHealth) bool { return h.Kind == "blaxel" }) {
 		return nil
@@ -36,8 +37,8 @@ func (r *capacity) usage(env *alerts.Env, known alerts.Known, seen map[backend.K
 		if was != nil && was.Refused.After(n.Refused) { // its sandbox is not listed any more, or its line is old
 			n = *was
 		}
-		if n.Refused.IsZero() || h.Kind != "blaxel" || seen[key] || worked[h.Key.Source].After(n.Refused) {
-			continue
+		if n.Refused.IsZero() || h.Kind != "blaxel" || seen[key] || worked[h.Key.Source].After(n.Refused) || was == nil && env.Now.Sub(n.Refused) > r.over {
+			continue // one that is older says nothing of now
 		}
 		seen[key] = true
 		out = append(out, alerts.Found{Key: key, Verdict: r.usedUp(env, h, n, was)})
@@ -61,13 +62,12 @@ func callsOf(env *alerts.Env, b *backend.Sandbox, o backend.Observation, refused
 
 // limitSaid takes what the log of an agent says of the usage limit of the workspace of its sandbox.
 func limitSaid(env *alerts.Env, s backend.Series, refused map[string]shortNote) {
-	m := env.Over(s, fleet.WindowSpan)
-	if m.N == 0 || s.Session.IsZero() || backend.SignedAnswer(m.Sample) != backend.AnswerUsage {
+	m, h, last := env.Over(s, fleet.WindowSpan), env.State.Source(s.Source), newestOf(env, []backend.Series{s})
+	if last.IsZero() || s.Session.IsZero() || h == nil || backend.SignedAnswer(m.Sample) != backend.AnswerUsage {
 		return
 	}
-	h := env.State.Source(s.Source)
 	for _, b := range env.State.BoxesOf(s.Session) {
-		if at := env.Ours(m.Last); h != nil && h.ReportsOn(b.Key.Source) && at.After(refused[b.Key.Source].Refused) {
+		if at := env.Ours(last); h.ReportsOn(b.Key.Source) && at.After(refused[b.Key.Source].Refused) {
 			refused[b.Key.Source] = shortNote{Refused: at, Said: backend.Clean(m.Sample.String(), 300), By: backend.Textf("log of %s: a call of the agent in %s was refused", backend.Clean(s.Source, 60), called(b))}
 		}
 	}
@@ -75,12 +75,12 @@ func limitSaid(env *alerts.Env, s backend.Series, refused map[string]shortNote) 
 
 // answeredSaid takes when the log of an agent last told of a command that was answered: the platform let it through.
 func answeredSaid(env *alerts.Env, s backend.Series, worked map[string]time.Time) {
-	m, h := env.Over(s, fleet.WindowSpan), env.State.Source(s.Source)
-	if m.N == 0 || s.Session.IsZero() || h == nil {
+	h, last := env.State.Source(s.Source), newestOf(env, []backend.Series{s})
+	if last.IsZero() || s.Session.IsZero() || h == nil {
 		return
 	}
 	for _, b := range env.State.BoxesOf(s.Session) {
-		if at := env.Ours(m.Last); h.ReportsOn(b.Key.Source) && at.After(worked[b.Key.Source]) {
+		if at := env.Ours(last); h.ReportsOn(b.Key.Source) && at.After(worked[b.Key.Source]) {
 			worked[b.Key.Source] = at
 		}
 	}

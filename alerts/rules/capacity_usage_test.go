@@ -50,6 +50,11 @@ func TestAWorkspaceOverItsUsageLimit(t *testing.T) {
 		if a.Severity != alerts.SeverityCritical || a.Source != "cloud" || a.Subjects[0].Key != backend.PlacesKey("cloud", nil) || !strings.Contains(a.Cause.String(), "every call there (USAGE_LIMIT_EXCEEDED)") || !strings.Contains(a.Evidence[0].Text.String(), "402") {
 			t.Errorf("%s: %s %s %s %v", name, a.Severity, a.Source, a.Cause, a.Evidence)
 		}
+		s.pass(2 * time.Minute)
+		s.lines(backend.MetricSDKExec, cloudSession, 0, "")                                                         // the log is read again, and has no more of them
+		if again := s.look().want(capacityRule, alerts.StateFiring); again.Evidence[0].Text != a.Evidence[0].Text { // the time is that of the refusal
+			t.Errorf("%s: %s, later %s", name, a.Evidence[0].Text, again.Evidence[0].Text)
+		}
 		s.restart()
 		if again := s.look().want(capacityRule, alerts.StateFiring); again.ID != a.ID {
 			t.Errorf("%s: another alert after a restart", name)

@@ -158,12 +158,12 @@ func (s *subjectView) expiring() Check {
 	return s.byRule(question{"expiring", "Does its platform remove it under a running session?", "its time to live"}, "sandbox-expiring")
 }
 
-// idleLimit reports whether what soon removes sandboxes under running sessions is that nothing uses them.
-func (s *subjectView) idleLimit() bool {
+// endsBy reports whether what soon removes sandboxes under running sessions is a limit that its alert tells with these words.
+func (s *subjectView) endsBy(limit string) bool {
 	a := s.ledBy("sandbox-expiring")
 	return a != nil && !slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
 		on := len(s.sandboxes) != 1 || x.Key == s.sandboxes[0].Key // an alert may be about others too
-		return on && !strings.Contains(x.Detail.String(), "without use")
+		return on && !strings.Contains(x.Detail.String(), limit)
 	})
 }
 
@@ -376,7 +376,13 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 			runs = backend.Text("may run")
 		}
 		d.conclude("Its platform removes it soon%s. A session %s on it, and its files go with it.", s.endsFirst(), runs)
-		if s.idleLimit() {
+		if s.endsBy("paused timeout") {
+			d.dont("Don't let it sleep on if its files are needed.")
+			d.do("Resume it: sandglass resume %s (bills it from then on)", name)
+			d.do("Rescue its files then: sandglass rescue %s", name)
+			break
+		}
+		if s.endsBy("without use") {
 			d.dont("Don't count on the next use of it: nothing says when that is.")
 			d.do("Save its files: sandglass rescue %s. That is a use of it too, and is billed.", name)
 			break

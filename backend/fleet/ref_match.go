@@ -253,8 +253,9 @@ func differences(r *backend.Ref, b *backend.Sandbox) (out []RefDifference) {
 		}
 	}
 	add("region", r.Agent.Region, b.Region, r.Agent.Region != b.Region)
-	// An engine gives the id of an image whose name was given to another one since.
-	add("image", r.Agent.Image, b.Image, r.Agent.Image != b.Image && !strings.HasPrefix(b.Image.String(), "sha256:"))
+	// An engine gives the id of an image whose name was given to another one since. A name without a tag is that with latest.
+	untagged := func(image backend.Safe) string { return strings.TrimSuffix(image.String(), ":latest") }
+	add("image", r.Agent.Image, b.Image, untagged(r.Agent.Image) != untagged(b.Image) && !strings.HasPrefix(b.Image.String(), "sha256:"))
 	if mb, ok := r.Agent.Memory.Get(); ok {
 		if limit, ok := b.MemLimit.Get(); ok {
 			at := int64(mb)

@@ -80,6 +80,9 @@ func TestAStateIsComparedWithTheInventory(t *testing.T) {
 		{"a platform that no source lists", func(r *backend.Ref, _ *backend.Sandbox, _ *backend.Reading) {
 			r.Provider, r.Sandbox = backend.Text("modal"), backend.MustID("sb-1")
 		}, RefUnknown, 0},
+		{"an image whose tag one side leaves out", func(r *backend.Ref, b *backend.Sandbox, _ *backend.Reading) {
+			r.Agent.Image, b.Image = backend.Text("blaxel/base-image"), backend.Text("blaxel/base-image:latest")
+		}, RefSame, 0},
 		{"a state without an id", func(r *backend.Ref, _ *backend.Sandbox, _ *backend.Reading) { r.Sandbox = backend.ID{} }, RefUnknown, 0},
 	} {
 		r := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s1"), ID: backend.MustID("workspace")}, ReadAt: t0},
@@ -110,7 +113,7 @@ func TestTheLifespansOfAStateAndOfItsSandbox(t *testing.T) {
 		{"24h", "24h", "", ""},
 		{"", "", "", ""},
 		{"soon", "soon", "", ""},
-		{"", "24h", "", "ttl: not in the state, 24h in the inventory: a state that names none asks for none, so it was set otherwise"},
+		{"", "24h", "", "ttl: not in the state, 24h in the inventory: a state that names none asks for none: it was set otherwise, or by the tier of the workspace"},
 		{"24h", "", "", "ttl: 24h in the state, not in the inventory: its record names none, which may only leave it out"},
 		{"soon", "24h", "", "ttl: soon in the state, 24h in the inventory: they are not compared, as one of them is no length of time that is understood"},
 		{"24h", "3600", "", "ttl: 24h in the state, 3600 in the inventory: they are not compared, as one of them is no length of time that is understood"},

@@ -49,7 +49,7 @@ func lifespans(state, inventory backend.Safe) (d RefDifference, differs bool) {
 	has, readToo := backend.Lifespan(inventory.String())
 	switch {
 	case state.IsEmpty():
-		d.Note = backend.Text("a state that names none asks for none, so it was set otherwise")
+		d.Note = backend.Text("a state that names none asks for none: it was set otherwise, or by the tier of the workspace")
 	case inventory.IsEmpty():
 		d.Note = backend.Text("its record names none, which may only leave it out")
 	case !read || !readToo:

@@ -31,7 +31,7 @@ func (s *State) takenOver(r *backend.Ref, b *backend.Sandbox) (why backend.Safe,
 	}
 	made, began := b.CreatedAt.Or(time.Time{}), s.beganAt(r, b)
 	saved, dated := r.SavedAt.Get()
-	if made.IsZero() || began.IsZero() || began.Sub(made) < longBefore || dated && saved.Before(began) { // it went on from an earlier run
+	if made.IsZero() || began.IsZero() || began.Sub(made) < longBefore || dated && saved.Before(began) || r.Agent.PauseOnExit.Or(false) { // it went on from an earlier run
 		return why, out
 	}
 	if why.IsEmpty() {

@@ -23,12 +23,14 @@ func TestAnExistingSandboxThatASessionTookOver(t *testing.T) {
 		why      string
 		said     []string
 		listsOne bool
+		kept     bool // at the end of a session, so that a later one resumes it
 	}{
 		"long before":    {box: "my-box", made: began.Add(-118 * time.Hour), want: RefTakenOver, why: "taken over? made 4d 22h before its session began: files of others may be in it", said: []string{"made: at 2025-12-27 12:00:00Z; its session began at 2026-01-01 10:00:00Z"}},
 		"an hour":        {box: "my-box", made: began.Add(-time.Hour), want: RefTakenOver, why: "taken over? made 1h before its session began: files of others may be in it", said: []string{"made: at 2026-01-01 09:00:00Z; its session began at 2026-01-01 10:00:00Z"}},
 		"short of that":  {box: "my-box", made: began.Add(-time.Hour + time.Second), want: RefSame},
 		"not told":       {box: "my-box", made: began.Add(-118 * time.Hour), unbegun: true, want: RefSame},
 		"an earlier run": {box: "my-box", made: began.Add(-118 * time.Hour), saved: began.Add(-time.Hour), want: RefSame},
+		"kept for it":    {box: "my-box", made: began.Add(-118 * time.Hour), kept: true, want: RefSame},
 		"its own name":   {box: "agents-0a1b2c3d4e5f", made: began.Add(-118 * time.Hour), want: RefSame},
 		"of a listed session": {box: "agents-1a1b2c3d4e5f", made: began, listsOne: true, want: RefTakenOver, why: "taken over? the name is that of session " + other + ": files of others may be in it",
 			said: []string{"name: the SDK itself names a sandbox of this session agents-0a1b2c3d4e5f"}},
@@ -43,7 +45,7 @@ func TestAnExistingSandboxThatASessionTookOver(t *testing.T) {
 			}
 			ref := func(of string) *backend.Ref {
 				return &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID(of), ID: backend.MustID("coder")}, ReadAt: t0}, Session: backend.MustID(of),
-					Sandbox: backend.MustID(c.box), Provider: backend.Text("blaxel"), SavedAt: backend.Known(saved), Agent: &backend.AgentState{}}
+					Sandbox: backend.MustID(c.box), Provider: backend.Text("blaxel"), SavedAt: backend.Known(saved), Agent: &backend.AgentState{PauseOnExit: backend.Known(c.kept)}}
 			}
 			listed := func(of string) *backend.Session {
 				x := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "hx", ID: backend.MustID(of)}, ReadAt: t0}, Running: backend.Known(true)}
