@@ -62,7 +62,7 @@ func another(was, is []Fact) backend.Safe {
 			return backend.Textf("session %s runs on it now", backend.Clean(f.Value, 200))
 		}
 		if f.Name == factCandidate && !slices.Contains(was, f) {
-			return backend.Textf("session %s runs now and may sit on it: %s", backend.Clean(f.Value, 200), backend.Text(byDigits))
+			return backend.Textf("session %s runs now and may sit on it", backend.Clean(f.Value, 200))
 		}
 	}
 	if made := of(is, FactCreated); made != "" && made != of(was, FactCreated) {

@@ -7,9 +7,6 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// byDigits is why a session may be on a sandbox that an agent's SDK named after it.
-const byDigits = backend.Literal("its id begins with the digits of the name")
-
 // mostSitting is how many sessions a plan names of each kind.
 const mostSitting = 5
 
@@ -19,7 +16,7 @@ type runs struct {
 	why backend.Safe
 }
 
-// sitting are the sessions that run on a sandbox, and those that run and may be on it, as only its name tells.
+// sitting are the sessions that run on a sandbox, and those that run and may be on it, each with why.
 func sitting(st *fleet.State, b *backend.Sandbox) (on, may []runs) {
 	if why := st.LiveOn(b); !why.IsEmpty() {
 		on = []runs{{st.SessionOn(b), why}}
@@ -46,7 +43,7 @@ func Sitting(st *fleet.State, b *backend.Sandbox, lost backend.Literal) (notes [
 		notes = append(notes, backend.Textf("a live session sits on it: %s. %s", x.why, backend.Text(lost)))
 	}
 	for _, x := range may[:min(len(may), mostSitting)] {
-		notes = append(notes, backend.Textf("%s and may sit on it: %s. %s", x.why, backend.Text(byDigits), backend.Text(lost)))
+		notes = append(notes, backend.Textf("%s. %s", x.why, backend.Text(lost)))
 	}
 	if more := max(0, len(on)-mostSitting) + max(0, len(may)-mostSitting); more > 0 {
 		notes = append(notes, backend.Textf("%s on it, or may be", backend.Counted(more, "more live session is", "more live sessions are")))

@@ -72,3 +72,40 @@ func TestASessionOfTheNameOfASandboxIsInItsPlan(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestASessionWhoseSandboxHasANamesakeIsInThePlanOfEach: which of the two it is on is not known.
+func TestASessionWhoseSandboxHasANamesakeIsInThePlanOfEach(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	fold := func(provider string, runs bool) *fleet.State {
+		id := backend.MustID("box-one")
+		session := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "hx", ID: backend.MustID("s1")}, ReadAt: now}, Running: backend.Known(runs), Status: backend.Text("running")}
+		works := &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "hx", Parent: session.Key.ID, ID: backend.MustID("w")}, ReadAt: now}}
+		works.Provider, works.ProviderID = backend.Clean(provider, 20), id
+		var all []backend.Answer
+		for _, r := range []*backend.Reading{
+			{Source: "hx", Kind: "helix", At: now, Inputs: []backend.Input{backend.InputRegistry, backend.InputSessions}, Sessions: []*backend.Session{session}, Workspaces: []*backend.Workspace{works},
+				Scopes: []backend.Scope{{Kind: backend.KindSession, Complete: true}, {Kind: backend.KindWorkspace, Complete: true}}},
+			{Source: "bl", Kind: "blaxel", At: now}, {Source: "bl2", Kind: "blaxel", At: now},
+		} {
+			if r.Kind == "blaxel" {
+				r.Inputs, r.Scopes = []backend.Input{backend.InputContainers}, []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}
+				r.Sandboxes = []*backend.Sandbox{{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: r.Source, ID: id}, ReadAt: now}, Name: id.Safe(), IsSandbox: true, Provider: backend.Text("blaxel"), Class: backend.SandboxRunning}}
+			}
+			all = append(all, backend.Answer{Source: r.Source, Config: &backend.SourceConfig{Kind: r.Kind, Interval: time.Minute}}, backend.Answer{Source: r.Source, Reading: r})
+		}
+		return fleet.NewFolder(time.Minute).Fold(all, backend.Instant{Wall: now})
+	}
+	for _, source := range []string{"bl", "bl2"} {
+		k := backend.Key{Kind: backend.KindSandbox, Source: source, ID: backend.MustID("box-one")}
+		st := fold("blaxel", true)
+		if got := Sitting(st, st.Sandbox(k), "It is lost"); len(got) != 1 || got[0].String() != "session s1 is listed as running and may sit on it: its workspace names it, and another sandbox is called so too. It is lost" {
+			t.Errorf("%s: %q", source, got)
+		}
+		for _, other := range []*fleet.State{fold("blaxel", false), fold("agentuity", true)} {
+			if got := Sitting(other, other.Sandbox(k), "It is lost"); len(got) > 0 {
+				t.Errorf("%s: %q", source, got)
+			}
+		}
+	}
+}

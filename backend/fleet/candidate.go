@@ -66,14 +66,11 @@ func (s *State) CandidatesOn(b *backend.Sandbox) (out []*backend.Session) {
 	return out
 }
 
-// LiveCandidates are those sessions that are taken to run, and why, with those that a log alone names.
+// LiveCandidates are the sessions that are taken to run and may be on a sandbox, each with why: those of CandidatesOn, those that a log alone
+// names, and those whose workspace names the sandbox by an id that another one has too.
 func (s *State) LiveCandidates(b *backend.Sandbox) (live []backend.ID, why []backend.Safe) {
-	_, digits := s.AgentSession(b)
-	if digits == "" {
-		return nil, nil
-	}
 	seen := map[backend.ID]bool{s.SessionOn(b): true}
-	look := func(id backend.ID) {
+	look := func(id backend.ID, because backend.Literal) {
 		if seen[id] {
 			return
 		}
@@ -81,16 +78,26 @@ func (s *State) LiveCandidates(b *backend.Sandbox) (live []backend.ID, why []bac
 		c := *b
 		c.Session = id
 		if says := s.LiveOn(&c); !says.IsEmpty() {
-			live, why = append(live, id), append(why, says)
+			live, why = append(live, id), append(why, backend.Textf("%s and may sit on it: %s", says, backend.Text(because)))
 		}
 	}
+	if s.registry != nil {
+		for _, id := range s.registry.may[b.Key] {
+			look(id, "its workspace names it, and another sandbox is called so too")
+		}
+	}
+	_, digits := s.AgentSession(b)
+	if digits == "" {
+		return live, why
+	}
+	const byDigits = "its id begins with the digits of the name"
 	for _, x := range s.CandidatesOn(b) {
-		look(x.Key.ID)
+		look(x.Key.ID, byDigits)
 	}
 	first := withDigits(digits)
 	for series := range s.Windows.All(backend.MetricNamed) {
 		if id := series.Session.Raw(); strings.HasPrefix(id, first[0]) || strings.HasPrefix(id, first[1]) {
-			look(series.Session)
+			look(series.Session, byDigits)
 		}
 	}
 	return live, why

@@ -19,6 +19,8 @@ type registryJoins struct {
 	boxes map[backend.ID][]*backend.Sandbox
 	// called is how many listed sandboxes of one provider have an id or name that a workspace names, where there are several.
 	called map[boxName]int
+	// may are the sessions whose workspaces may mean a sandbox, where several are called so.
+	may map[backend.Key][]backend.ID
 }
 
 type boxName struct {
@@ -33,11 +35,11 @@ func byRegistry(provider backend.Safe) bool {
 
 // joins looks up which of a State's sandboxes workspaces name. It walks the sandboxes once, and asks the index of places for each.
 func (n *placeIndex) joins(s *State) *registryJoins {
-	j := &registryJoins{map[backend.Key]registryJoin{}, map[backend.ID][]*backend.Sandbox{}, map[boxName]int{}}
+	j := &registryJoins{map[backend.Key]registryJoin{}, map[backend.ID][]*backend.Sandbox{}, map[boxName]int{}, map[backend.Key][]backend.ID{}}
 	if len(n.first) == 0 {
 		return j
 	}
-	found := map[boxName]*backend.Sandbox{}
+	found := map[boxName][]*backend.Sandbox{}
 	var names []boxName
 	for b := range s.Sandboxes.All() {
 		if !b.IsSandbox || b.Unlisted || !byRegistry(b.Provider) {
@@ -52,21 +54,27 @@ func (n *placeIndex) joins(s *State) *registryJoins {
 				continue
 			}
 			x := boxName{b.Provider.String(), id}
-			if found[x] != nil {
-				j.called[x] = max(j.called[x], 1) + 1
-				continue
+			if found[x] = append(found[x], b); len(found[x]) == 1 {
+				names = append(names, x)
 			}
-			found[x] = b
-			names = append(names, x)
 		}
 	}
 	for _, x := range names {
-		if j.called[x] == 0 {
-			j.take(s, n, x, found[x])
+		if len(found[x]) == 1 {
+			j.take(s, n, x, found[x][0])
+			continue
+		}
+		j.called[x] = len(found[x])
+		for _, w := range n.naming(s, x) {
+			for _, b := range found[x] {
+				if !slices.Contains(j.may[b.Key], w.Key.Parent) {
+					j.may[b.Key] = append(j.may[b.Key], w.Key.Parent)
+				}
+			}
 		}
 	}
 	for _, x := range names {
-		b := found[x]
+		b := found[x][0]
 		if r := j.of[b.Key]; !r.session.IsZero() && !r.several && !slices.Contains(j.boxes[r.session], b) {
 			j.boxes[r.session] = append(j.boxes[r.session], b)
 		}
@@ -74,19 +82,31 @@ func (n *placeIndex) joins(s *State) *registryJoins {
 	return j
 }
 
-// take adds what names a sandbox so. A saved state of another session makes it ambiguous, unless it is of an earlier sandbox of the name.
-func (j *registryJoins) take(s *State, n *placeIndex, x boxName, b *backend.Sandbox) {
+// naming are the workspaces that name a sandbox of a provider so.
+func (n *placeIndex) naming(s *State, x boxName) (out []*backend.Workspace) {
+	for _, k := range n.called(x) {
+		if w := s.Workspaces.Get(k); w != nil && w.Provider.String() == x.provider {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// called are what names any sandbox so, each once, in the order of their keys.
+func (n *placeIndex) called(x boxName) []backend.Key {
 	p := placeName{StorageSandbox, x.id}
 	keys := []backend.Key{n.first[p]}
 	for k := range n.more[p] {
 		keys = append(keys, k)
 	}
+	return unique(keys)
+}
+
+// take adds what names a sandbox so. A saved state of another session makes it ambiguous, unless it is of an earlier sandbox of the name.
+func (j *registryJoins) take(s *State, n *placeIndex, x boxName, b *backend.Sandbox) {
 	r := j.of[b.Key]
-	for _, k := range unique(keys) {
-		w := s.Workspaces.Get(k)
-		if w == nil || w.Provider.String() != x.provider {
-			continue
-		}
+	for _, w := range n.naming(s, x) {
+		k := w.Key
 		switch {
 		case r.session.IsZero():
 			r.session, r.workspace, r.source = k.Parent, k.ID, k.Source
@@ -99,7 +119,7 @@ func (j *registryJoins) take(s *State, n *placeIndex, x boxName, b *backend.Sand
 	if r.session.IsZero() {
 		return
 	}
-	for _, k := range keys {
+	for _, k := range n.called(x) {
 		ref := s.Refs.Get(k)
 		if ref != nil && ref.Session != r.session && (ref.Provider.IsEmpty() || ref.Provider == b.Provider) && !MadeAfter(b.CreatedAt.Or(ref.FirstSeen), ref.SavedAt.Or(ref.FirstSeen)) {
 			r.several = true
