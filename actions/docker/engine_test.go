@@ -99,7 +99,8 @@ func TestRealEngineLetsAContainerEnd(t *testing.T) { onEngines(t, realEngineLets
 
 func realEngineLetsAContainerEnd(t *testing.T, y *engineFixture) {
 	long := 30
-	id := y.Container("ends", container.Config{Image: y.full(), StopTimeout: &long, Cmd: []string{"sh", "-c", `trap "sleep 3; exit 7" TERM; while :; do sleep 0.1; done`}}, container.HostConfig{})
+	id := y.Container("ends", container.Config{Image: y.full(), StopTimeout: &long, Cmd: []string{"sh", "-c", `trap "sleep 3; exit 7" TERM; touch /ready; while :; do sleep 0.1; done`}}, container.HostConfig{})
+	y.inside(id, "sh", "-c", "until [ -e /ready ]; do sleep 0.1; done")
 	p := y.place()
 	if notes := joined(p.look(actions.Stop, id).Notes); !strings.Contains(notes, "it has the 30s to end that it was made with, and is killed then") {
 		t.Errorf("notes %s", notes)
