@@ -18,7 +18,7 @@ func (w *writer) host(h *backend.Host) {
 		w.text("note", r)
 	}
 	w.read(&h.Meta)
-	w.naming(h.Key)
+	w.urgent(h.Key, false)
 	w.raw(&h.Meta)
 }
 

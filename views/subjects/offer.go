@@ -23,6 +23,7 @@ const (
 	headActs = "Actions"
 
 	headAlerts = "Alerts that name it"
+	headRead   = "What was read"
 )
 
 // section begins a part of a page; where there is little room the parts follow each other without headings.
@@ -229,6 +230,24 @@ func (w *writer) reading(incident, how string) {
 	w.Field("next", spans...)
 }
 
+// urgent writes what an engineer looks for first on the page of a thing: the alerts that name it, and what to do before all else.
+// Many facts that follow are headed; a few begin with the next heading of their own.
+func (w *writer) urgent(key backend.Key, many bool) {
+	before := w.Len()
+	named := w.naming(key)
+	if page, ok := PageOf(key, w.f); ok && page.Trouble && !w.f.Printed && key.Kind != backend.KindSource {
+		if d := w.f.Diagnoses[page.Question]; d != nil {
+			w.Under(headDo, func() { w.firstSteps(d) })
+		}
+	}
+	if named {
+		w.Under(headWhy, func() { w.reason(key) })
+	}
+	if many && w.Len() > before {
+		w.Head(headRead)
+	}
+}
+
 // doable writes what can be done to one thing, and what to read first.
 func (w *writer) doable(key backend.Key) {
 	if key.Kind == backend.KindSource && w.f.Printed {
@@ -245,13 +264,9 @@ func (w *writer) doable(key backend.Key) {
 	if w.f.Acting.Abilities == nil && !doctor && !ok {
 		return
 	}
-	d := w.f.Diagnoses[page.Question]
-	if ok && page.Trouble && d != nil {
-		w.Under(headDo, func() { w.firstSteps(d) })
-	}
 	w.Head(headActs)
 	before := w.Len()
-	w.offers([]backend.Key{key}, d)
+	w.offers([]backend.Key{key}, w.f.Diagnoses[page.Question])
 	if doctor {
 		w.Field("look", kit.Span{Tone: theme.Accent, Text: ":"}, kit.Span{Tone: theme.Strong, Text: "doctor"}, normal("  tries every read route of "+key.Source+", and writes a redacted sample"))
 	}

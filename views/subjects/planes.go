@@ -203,20 +203,26 @@ func OutcomeLook(o backend.Outcome) (theme.Tone, theme.Mark) {
 	return theme.Dim, theme.MarkNone
 }
 
+// observed says in one line what was found out about a sandbox by trying it.
+func (w *writer) observed(b *backend.Sandbox) {
+	switch o, ok := b.Observed.Get(); {
+	case ok && o.Tried():
+		w.cell("observed", observedCell(b, w.f.Snapshot))
+	case !agentSaid(b, w.f.Snapshot).IsEmpty():
+		w.Field("observed", dim("nothing was tried; its agent's log says that no command begins in it"))
+	case !b.Observed.IsNotApplicable():
+		w.Field("observed", dim("nothing was tried"))
+	}
+}
+
 // planes writes the verdict of each plane, its age and latency, when the plane worked last, and what the platform answered.
 func (w *writer) planes(b *backend.Sandbox) {
 	o, ok := b.Observed.Get()
 	if !ok || !o.Tried() {
-		if said := agentSaid(b, w.f.Snapshot); !said.IsEmpty() {
-			w.Field("observed", dim("nothing was tried; its agent's log says that no command begins in it"))
-		} else if !b.Observed.IsNotApplicable() {
-			w.Field("observed", dim("nothing was tried"))
-		}
 		w.failsRow(b, backend.PlaneExec.String(), failsSaid(b, w.f.Snapshot))
 		return
 	}
 	head := observedCell(b, w.f.Snapshot)
-	w.cell("observed", head)
 	from := faultFrom(b, w.f.Snapshot)
 	fails, told := failsSaid(b, w.f.Snapshot), false
 	for _, v := range o.Verdicts {

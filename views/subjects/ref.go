@@ -101,6 +101,9 @@ func (w *writer) ref(r *backend.Ref) {
 	w.text("status", r.Status)
 	w.text("provider", r.Provider)
 	w.text("sandbox id", r.Sandbox.Safe())
+	w.at("saved", r.SavedAt, "")
+	w.read(&r.Meta)
+	w.urgent(r.Key, true)
 	w.text("namespace", r.Namespace.Safe())
 	switch n, known := r.SchemaVersion.Get(); {
 	case known:
@@ -118,13 +121,10 @@ func (w *writer) ref(r *backend.Ref) {
 	if len(r.Capabilities) > 0 {
 		w.text("capabilities", backend.Join(r.Capabilities, ", "))
 	}
-	w.at("saved", r.SavedAt, "")
 	w.text("origin", r.Origin)
-	w.read(&r.Meta)
 	if r.Agent != nil {
 		w.agentState(r)
 	}
-	w.naming(r.Key)
 	w.doable(r.Key)
 	w.Head("Joined")
 	w.owner(r.Key.Source, r.Key.Parent)

@@ -32,6 +32,7 @@ func TestFailedCommandsOfAnAgentAreInThePlaneOfCommands(t *testing.T) {
 		s := views.NewSnapshot(now, st, board)
 		look := theme.New(theme.NoColours, theme.Unicode)
 		w := &writer{Doc: &kit.Doc{}, f: &views.Frame{Snapshot: s, Theme: look}}
+		w.observed(b)
 		w.planes(b)
 		return strings.Join(w.Layout(look, 300), "\n"), observedCell(b, s).Text.String()
 	}

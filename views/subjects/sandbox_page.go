@@ -30,18 +30,27 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	set := Sandboxes()
 	col := func(name string) Cell { return set.Columns[set.Column(name)].Cell(b, w.f.Snapshot) }
 	w.cell("reported", col("reported"), dim("  "+reportedBy(b)))
-	w.planes(b)
+	w.observed(b)
 	if !b.Health.IsNotApplicable() {
 		w.cell("health check", col("health"))
-		w.checks(b)
 	}
-	w.text("its output", b.HealthOutput)
 	if c := col("exit"); b.ExitCode.IsKnown() || b.OOMKilled.Or(false) {
 		w.cell("exit", c)
 	}
+	w.text("start failed", b.StartError)
+	w.read(&b.Meta)
+	if !b.Judged() {
+		w.Field("alerts", dim("none: it is not watched. all_containers = true of its source watches every container."))
+	}
+	if !b.IsSandbox {
+		w.Field("", dim("Nothing marks it as a sandbox, so nothing is ever done to it. A sandbox has the session label or the selector of its source."))
+	}
+	w.urgent(b.Key, true)
+	w.planes(b)
+	w.checks(b)
+	w.text("its output", b.HealthOutput)
 	w.number("restarts", b.RestartCount)
 	w.text("restart policy", b.RestartPolicy)
-	w.text("start failed", b.StartError)
 	w.at("created", b.CreatedAt, "")
 	w.at("started", b.StartedAt, "")
 	if b.FinishedAt.IsKnown() {
@@ -60,20 +69,12 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 		w.Field("memory limit", normal(backend.Bytes(b.MemLimit.Or(0))))
 	}
 	w.logTail(b)
-	w.read(&b.Meta)
 	w.running("image", b.Image, &b.Meta)
 	w.text("provider", b.Provider)
 	w.cloud(b)
 	w.text("directory", b.WorkDir)
 	w.text("command", b.Command)
 	w.text("ports", backend.Join(b.Ports, " "))
-	if !b.Judged() {
-		w.Field("alerts", dim("none: it is not watched. all_containers = true of its source watches every container."))
-	}
-	if !b.IsSandbox {
-		w.Field("", dim("Nothing marks it as a sandbox, so nothing is ever done to it. A sandbox has the session label or the selector of its source."))
-	}
-	w.naming(b.Key)
 	w.doable(b.Key)
 	w.linked(b)
 	w.Head("Joined")

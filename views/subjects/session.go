@@ -106,15 +106,15 @@ func (w *writer) session(s *backend.Session) {
 	}
 	w.text("problem", s.AnswerText)
 	w.tell(s.AnswerText)
-	w.hub(s.Hub)
 	w.at("started", s.StartedAt, "")
 	w.read(&s.Meta)
+	w.urgent(s.Key, true)
+	w.hub(s.Hub)
 	w.text("tenant", s.Tenant)
 	w.text("runtime", s.Runtime)
 	w.running("version", s.Versions(), &s.Meta)
 	w.text("branched from", s.BranchedFrom.Safe())
 	w.text("workspace refs", backend.Join(s.WorkspaceRefs, ", "))
-	w.naming(s.Key)
 	w.doable(s.Key)
 	w.Head("Joined")
 	n := 0
@@ -166,7 +166,7 @@ func (w *writer) sessionNamed(k backend.Key) bool {
 		names = "a log line"
 	}
 	w.Line(kit.Span{Tone: theme.Strong, Text: "No source lists it; " + names + " names it"})
-	w.naming(k)
+	w.urgent(k, false)
 	w.doable(k)
 	w.Head("Joined")
 	listed := w.sandboxesOf(k.ID)

@@ -110,7 +110,6 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 	col := func(name string) Cell { return set.Columns[set.Column(name)].Cell(t, w.f.Snapshot) }
 	w.Field("path", normal(t.Path.String()))
 	w.at("last change", t.Newest, "")
-	w.at("made", t.Born, "")
 	w.Field("size", normal(col("size").Text.String()+" in "+col("entries").Text.String()+" entries"))
 	switch {
 	case t.Cut && !t.CutWhy.IsEmpty():
@@ -118,9 +117,11 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 	case t.Cut:
 		w.Field("", dim("The walk stopped at its bound: these are lower bounds."))
 	}
+	w.read(&t.Meta)
+	w.urgent(t.Key, true)
+	w.at("made", t.Born, "")
 	w.text("owner", t.Owner)
 	w.text("mode", t.Mode)
-	w.read(&t.Meta)
 	w.Head("Held by")
 	holders, ok := t.Holders.Get()
 	switch {
@@ -135,7 +136,6 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 	if ok && t.Unreadable > 0 {
 		w.Field("", dim(number(t.Unreadable, "further process")+" could not be read"))
 	}
-	w.naming(t.Key)
 	w.doable(t.Key)
 	w.Head("Joined")
 	n := 0

@@ -211,8 +211,8 @@ func freshness(m *backend.Meta, f *views.Frame) string {
 	return "just now"
 }
 
-// naming lists the alerts that name a subject.
-func (w *writer) naming(key backend.Key) {
+// naming lists the alerts that name a subject, and reports whether there are any.
+func (w *writer) naming(key backend.Key) bool {
 	first := true
 	near := JoinedTo(key, w.f.State)
 	for _, a := range w.f.Board.Alerts {
@@ -231,14 +231,17 @@ func (w *writer) naming(key backend.Key) {
 			}
 		}
 	}
-	if w.page != nil {
-		return // its answers follow
-	}
-	if q, ok := AskedBy(key, w.f); ok && !first {
-		if d := w.f.Diagnoses[q]; d != nil {
-			w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: w.conclusion(d)})
-			return
-		}
+	return !first
+}
+
+// reason writes the conclusion about a subject that an alert names; a document that holds its page says more of it below.
+func (w *writer) reason(key backend.Key) {
+	q, ok := AskedBy(key, w.f)
+	switch d := w.f.Diagnoses[q]; {
+	case !ok || w.page != nil:
+	case d != nil:
+		w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: w.conclusion(d)})
+	default:
 		w.Field("diagnosis", dim("The diagnosis is not ready yet."))
 	}
 }
