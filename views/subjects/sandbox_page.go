@@ -48,7 +48,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.urgent(b.Key, true)
 	w.planes(b)
 	w.checks(b)
-	w.text("its output", b.HealthOutput)
+	w.text("check said", b.HealthOutput)
 	w.number("restarts", b.RestartCount)
 	w.text("restart policy", b.RestartPolicy)
 	w.at("created", b.CreatedAt, "")
@@ -140,9 +140,9 @@ func (w *writer) checks(b *backend.Sandbox) {
 	early, late, failing := b.Failing()
 	switch {
 	case failing && c.Passed.IsZero():
-		w.Field("it fails", normal("since "+Clock(late, w.f.Now)+" or earlier"), dim(", ≥ "+backend.Age(w.f.Now.Sub(late))+" ago; "+inARow(c.Failed)+", none before is remembered"))
+		w.Field("check fails", normal("since "+Clock(late, w.f.Now)+" or earlier"), dim(", ≥ "+backend.Age(w.f.Now.Sub(late))+" ago; "+inARow(c.Failed)+", none before is remembered"))
 	case failing:
-		w.Field("fails since", normal(ago(early, late, w.f.Now)), dim("; "+inARow(c.Failed)))
+		w.Field("check fails", normal("began "+ago(early, late, w.f.Now)), dim("; "+inARow(c.Failed)))
 	case known:
 		w.at("checked", backend.Known(c.Checked), "")
 	}
