@@ -19,8 +19,9 @@ func (m *Model) fits() bool { return m.width >= 20 && m.height >= 4 }
 
 // overTable reports whether the screen's table is in sight and no dialog asks for attention.
 func (m *Model) overTable() bool {
+	page, _ := m.stack.body()
 	c := m.context()
-	return len(m.stack) == 0 || c == keys.FilterLine || c == keys.CommandMenu
+	return page == nil && (len(m.stack) == 0 || c == keys.FilterLine || c == keys.CommandMenu)
 }
 
 // draw lays the whole screen out.

@@ -31,10 +31,11 @@ func (e *entry) open(text string) tea.Cmd {
 	return e.input.Focus()
 }
 
-func (e *entry) update(msg tea.Msg) tea.Cmd {
-	var cmd tea.Cmd
+// update hands a message to the field, and reports whether the text is another now.
+func (e *entry) update(msg tea.Msg) (cmd tea.Cmd, changed bool) {
+	before := e.value()
 	e.input, cmd = e.input.Update(msg)
-	return cmd
+	return cmd, e.value() != before
 }
 
 func (e *entry) value() string { return e.input.Value() }

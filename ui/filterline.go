@@ -52,10 +52,9 @@ func (l *filterLine) Update(msg tea.Msg, f *views.Frame) (reply, bool) {
 	case keys.Intent:
 		return l.act(msg, f), true
 	case tea.KeyPressMsg, tea.PasteMsg:
-		before := l.entry.value()
-		cmd := l.entry.update(msg)
-		if text := l.entry.value(); text != before {
-			l.set(text, f)
+		cmd, changed := l.entry.update(msg)
+		if changed {
+			l.set(l.entry.value(), f)
 		}
 		return reply{Cmd: cmd}, true
 	}

@@ -33,7 +33,7 @@ func footer(m *Model, w int, typed prompter) (line string, cursor int) {
 	case filter != "" && inTable:
 		l.Put(theme.Accent, " /"+backend.Clean(filter, 60).String()).Put(theme.Dim, "  esc clears it").Gap(3)
 	}
-	if problem != "" && (inTable || typed != nil && m.height < footerAlways) {
+	if problem != "" && (inTable || typed != nil && m.overTable() && m.height < footerAlways) {
 		l.Put(theme.Warn, problem).Gap(3)
 	}
 	var statuses []string // the first is shown, or the first that leaves room for the clock

@@ -133,7 +133,7 @@ func (f *form) typed(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	before := f.fields[f.at].entry.value()
-	cmd := f.fields[f.at].entry.update(msg)
+	cmd, _ := f.fields[f.at].entry.update(msg)
 	if f.fields[f.at].entry.value() == before {
 		return cmd
 	}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
@@ -33,18 +35,18 @@ type target struct {
 // mostFound is how many targets can be gone through.
 const mostFound = 200
 
-// openJump closes other overlays, as the palette does.
+// openJump opens it over what is shown, as the palette.
 func openJump(x *scope) reply {
 	j := &jump{entry: newEntry(), index: &find.Index{}}
-	for _, b := range x.keymap.Commands() {
-		what := "command"
-		if b.Intent.Action == keys.Screen {
-			what = "screen"
+	for _, b := range x.paletteCommands() {
+		to := target{name: b.Command, what: "command", intent: b.Intent}
+		switch name, view := strings.CutPrefix(b.Command, "view "); {
+		case view:
+			to.name, to.what = name, "view"
+		case b.Intent.Action == keys.Screen:
+			to.what = "screen"
 		}
-		j.add(target{name: b.Command, what: what, intent: b.Intent})
-	}
-	for _, b := range x.viewCommands() {
-		j.add(target{name: b.Intent.Text, what: "view", intent: b.Intent})
+		j.add(to)
 	}
 	for _, f := range subjects.All(x.frame.Snapshot) {
 		for i := range f.Names {
@@ -54,7 +56,7 @@ func openJump(x *scope) reply {
 	}
 	cmd := j.entry.open("")
 	j.search()
-	return reply{Clear: true, Push: j, Cmd: cmd}
+	return reply{Push: j, Cmd: cmd}
 }
 
 func (j *jump) add(t target, others ...string) {
@@ -74,9 +76,8 @@ func (j *jump) search() {
 func (j *jump) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg, tea.PasteMsg:
-		before := j.entry.value()
-		cmd := j.entry.update(msg)
-		if j.entry.value() != before {
+		cmd, changed := j.entry.update(msg)
+		if changed {
 			j.search()
 		}
 		return reply{Cmd: cmd}, true
@@ -102,7 +103,7 @@ func (j *jump) act(in keys.Intent) reply {
 		if t.key != (backend.Key{}) {
 			return reply{Close: true, Push: &details{key: t.key}}
 		}
-		return reply{Close: true, Intent: t.intent}
+		return reply{Close: true, Intent: t.intent, Named: ":" + t.name}
 	}
 	return reply{}
 }

@@ -39,10 +39,9 @@ func (l *logFilter) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 			return reply{Close: true}, true
 		}
 	case tea.KeyPressMsg, tea.PasteMsg:
-		before := l.entry.value()
-		cmd := l.entry.update(msg)
-		if text := l.entry.value(); text != before {
-			l.set(text)
+		cmd, changed := l.entry.update(msg)
+		if changed {
+			l.set(l.entry.value())
 		}
 		return reply{Cmd: cmd}, true
 	}

@@ -103,7 +103,7 @@ func (x *scope) openView(name string) reply {
 	if len(found) != 1 {
 		return x.whichView(name)
 	}
-	return reply{Clear: true, View: &found[0]}
+	return reply{View: &found[0]}
 }
 
 // whichView says which views there are.

@@ -20,12 +20,12 @@ type palette struct {
 	at    int
 }
 
-// openPalette closes other overlays, since commands are about the screen; a log view stays, and has commands of its own.
+// openPalette opens it over what is shown: its commands are about that.
 func openPalette(x *scope) reply {
 	p := &palette{all: x.paletteCommands(), entry: newEntry()}
 	cmd := p.entry.open("")
 	p.search()
-	return reply{Clear: x.from != keys.LogLines, Push: p, Cmd: cmd}
+	return reply{Push: p, Cmd: cmd}
 }
 
 // paletteCommands are what it offers where it was opened.
@@ -44,8 +44,10 @@ func (p *palette) untouched() bool { return p.entry.value() == "" }
 func (p *palette) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	in, bound := msg.(keys.Intent)
 	if !bound {
-		cmd := p.entry.update(msg)
-		p.search()
+		cmd, changed := p.entry.update(msg)
+		if changed {
+			p.search()
+		}
 		return reply{Cmd: cmd}, true
 	}
 	switch in.Action {
@@ -56,20 +58,21 @@ func (p *palette) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	case keys.Cancel:
 		return reply{Close: true}, true
 	case keys.Accept:
-		return reply{Close: true, Intent: p.chosen()}, true
+		in, name := p.chosen()
+		return reply{Close: true, Intent: in, Named: ":" + name}, true
 	}
 	return reply{}, true
 }
 
 // chosen is the command under the cursor, or the one that was typed with its arguments: arm 15m REASON.
-func (p *palette) chosen() keys.Intent {
+func (p *palette) chosen() (in keys.Intent, name string) {
 	if in, line := p.withArgument(); line != "" {
-		return in
+		return in, strings.Fields(p.entry.value())[0]
 	}
 	if p.at >= 0 && p.at < len(p.found) {
-		return p.found[p.at].Intent
+		return p.found[p.at].Intent, p.found[p.at].Command
 	}
-	return keys.Intent{}
+	return in, ""
 }
 
 // withArgument is a command that was typed with its argument, and the line that says what enter does; empty: another text.

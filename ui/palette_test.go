@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"bytes"
+	"encoding/base64"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // A command with an argument says what enter does, and does it.
@@ -18,6 +21,67 @@ func TestOrderByAColumn(t *testing.T) {
 		s.press(keyEnter)
 		if !strings.Contains(s.text(), "WORKSPACE↑") || !strings.Contains(s.text(), "sorted by workspace") {
 			t.Errorf("not sorted:\n%s", s.text())
+		}
+		s.close()
+	})
+}
+
+// A command that is chosen over details, in the palette or by a jump, is about what they show, not about the row below them; leaving
+// the palette leads back to them.
+func TestCommandsAreAboutWhatIsShown(t *testing.T) {
+	for _, opened := range []string{":", "f"} {
+		synctest.Test(t, func(t *testing.T) {
+			copied := ""
+			s := open(t, incidentFeed(), look{w: 100, h: 30})
+			s.em.RegisterOscHandler(52, func(data []byte) bool {
+				raw, err := base64.StdEncoding.DecodeString(string(data[bytes.LastIndexByte(data, ';')+1:]))
+				copied = string(raw)
+				return err == nil
+			})
+			s.press("2", "f")
+			s.typed("web-eval-12")
+			s.press(keyEnter)
+			key := s.model.stack.top().(subjected).subject()
+			if s.press(opened); !strings.Contains(strings.Join(s.lines()[3:6], "\n"), "web-eval-12") || len(s.model.stack) != 2 {
+				t.Fatalf("%s hid the details:\n%s", opened, s.text())
+			}
+			if s.press("\x03"); s.model.stack.top().(subjected).subject() != key {
+				t.Fatalf("leaving %s lost the details:\n%s", opened, s.text())
+			}
+			s.press(opened)
+			s.typed("copy-name")
+			if s.press(keyEnter); copied != "web-eval-12" {
+				t.Errorf("%s copied %q", opened, copied)
+			}
+			if d, shown := over[*details](s.model); !shown || d.key != key {
+				t.Errorf("the details are gone:\n%s", s.text())
+			}
+			s.press(":")
+			s.typed("order state")
+			if s.press(keyEnter); !strings.Contains(s.text(), ":order"+noMeaning) {
+				t.Errorf("an order of a table that is not in sight:\n%s", s.text())
+			}
+			s.press("?", ":") // a page that is no subject: the row below it is not meant either
+			s.typed("copy-name")
+			copied = ""
+			if s.press(keyEnter); copied != "" || !strings.Contains(s.text(), ":copy-name"+noMeaning) {
+				t.Errorf("over the help %q was copied:\n%s", copied, s.text())
+			}
+			s.close()
+		})
+	}
+}
+
+// A new State leaves the mark of the palette on its line.
+func TestPaletteKeepsItsLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, incidentFeed(), look{w: 100, h: 30})
+		s.press(":", keyDown, keyDown, keyDown)
+		p, _ := over[*palette](s.model)
+		s.prog.Send(changedMsg{})
+		time.Sleep(time.Second)
+		if s.settle(); p.at != 3 {
+			t.Errorf("on line %d:\n%s", p.at, s.text())
 		}
 		s.close()
 	})

@@ -191,8 +191,10 @@ func (e *requestFilter) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 			return reply{Close: true}, true
 		}
 	case tea.KeyPressMsg, tea.PasteMsg:
-		cmd := e.entry.update(msg)
-		e.set(e.entry.value())
+		cmd, changed := e.entry.update(msg)
+		if changed {
+			e.set(e.entry.value())
+		}
 		return reply{Cmd: cmd}, true
 	}
 	return reply{}, true

@@ -57,13 +57,13 @@ type reply struct {
 	Say     string // one line for the footer
 	Copy    string // raw ids for the clipboard
 	Refresh bool   // read the newest State: what was done may be in it
-	Clear   bool   // close all overlays
 	Close   bool   // close the overlay that replies
 	Push    overlay
 	View    *View // open it
 	Theme   bool  // the viewer chose another theme
 	Offer   *offer
 	Intent  keys.Intent // for the program, when the stack is as asked
+	Named   string      // what Intent was chosen by
 	Cmd     tea.Cmd
 }
 
@@ -132,10 +132,7 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	if r.Refresh {
 		m.refresh()
 	}
-	switch {
-	case r.Clear:
-		m.stack = nil
-	case r.Close:
+	if r.Close {
 		m.stack.remove(from)
 	}
 	if r.Push != nil {
@@ -158,6 +155,7 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 		}
 	}
 	if r.Intent.Action != keys.None {
+		m.pressed = r.Named
 		cmds = append(cmds, m.do(r.Intent))
 	}
 	return tea.Batch(cmds...)

@@ -282,18 +282,22 @@ func (m *Map) Lookup(c Context, key string) (Intent, bool) {
 // Of returns the bindings that work in a context, its own first.
 func (m *Map) Of(c Context) []Binding { return m.of[c] }
 
-// Commands returns the bindings that the palette offers on the screens.
-func (m *Map) Commands() []Binding { return m.CommandsIn(List) }
-
-// CommandsIn returns those that it offers in a context: a log view has commands of its own in the place of those about rows.
+// CommandsIn returns the bindings that the palette offers in a context: a log view has commands of its own in the place of those about rows, and
+// where no table is in sight, none is about it.
 func (m *Map) CommandsIn(c Context) []Binding {
 	var cs []Binding
 	for _, b := range m.all {
-		if b.Command != "" && (b.Context == Everywhere || (b.Context == LogLines) == (c == LogLines)) {
+		if b.Command != "" && (b.Context == Everywhere || (b.Context == LogLines) == (c == LogLines)) && (c == List || !b.ofTable()) {
 			cs = append(cs, b)
 		}
 	}
 	return cs
+}
+
+// ofTable reports whether the command changes how a table is shown.
+func (b *Binding) ofTable() bool {
+	a := b.Intent.Action
+	return a == Mark || a == Sort || a == SortReverse || a == Column || a == Wide || a == Group || a == SaveView
 }
 
 // Name is how a context is called in help and docs.
