@@ -68,7 +68,7 @@ func impacts() map[string]string {
 		"tmpdir-root-unusable":    "new agents on this host get no scratch directory",
 		"wake-failed":             "users cannot work in %s: no driver answers",
 		"source-open":             "none known: others can run commands",
-		"wont-terminate":          "no user notices it; sandboxes run on and cost money",
+		"wont-terminate":          "",
 	}
 }
 
@@ -92,7 +92,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	case a.Rule == "contradiction":
 		s = contradicted(a, c)
 	case a.Rule == "wont-terminate":
-		s = "no user notices it; " + runOn(a, c)
+		s = noticed(a, c) + "; " + runOn(a, c)
 	case a.Rule == "pty-pressure" && !closesTerminals(a):
 		s = "none yet; at the limit each new terminal closes another silently"
 	case !known:
@@ -261,6 +261,23 @@ func down(a *alerts.Alert, c *views.Snapshot) bool {
 
 // Impact says what of the users' work an alert affects.
 func Impact(a *alerts.Alert, c *views.Snapshot) string { return impact(a, c) }
+
+// noticed says whether a user may notice that sandboxes outlive their sessions, by what their platform tells of uses since.
+func noticed(a *alerts.Alert, c *views.Snapshot) string {
+	used := 0
+	for i := range a.Subjects {
+		if b := c.State.Sandbox(a.Subjects[i].Key); b != nil && alerts.UsedAfter(b, a.Subjects[i].Bounds.Latest) {
+			used++
+		}
+	}
+	switch {
+	case used == 0:
+		return "no user notices it"
+	case a.SubjectCount == 1:
+		return "used after its session's end: something may work in it"
+	}
+	return kit.Number(used) + " of " + kit.Number(a.SubjectCount) + " used after their session's end: something may work in them"
+}
 
 // runOn says what the sandboxes of an alert about ones that outlive their sessions cost, each by its own state. An alert may list some of
 // its many.

@@ -314,6 +314,27 @@ func TestSandboxesInSeveralStatesCostByTheirOwn(t *testing.T) {
 	}
 }
 
+// TestASandboxThatWasUsedSinceIsNoticed: where its platform saw one in use after its session's end, that is said.
+func TestASandboxThatWasUsedSinceIsNoticed(t *testing.T) {
+	end := noon.Add(-time.Hour)
+	for want, used := range map[string][]time.Time{
+		"no user notices it; sandboxes run on and cost money":                                                {{}, end},
+		"used after its session's end: something may work in it; sandboxes run on and cost money":            {noon},
+		"1 of 2 used after their session's end: something may work in them; sandboxes run on and cost money": {noon, end},
+	} {
+		a, r := &alerts.Alert{Rule: "wont-terminate", State: alerts.StateFiring, Source: "bl", SubjectCount: len(used)}, &backend.Reading{Source: "bl", Kind: "blaxel", At: noon, Scopes: []backend.Scope{{Kind: backend.KindSandbox, Complete: true}}}
+		for i, at := range used {
+			key := backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID(fmt.Sprint("b", i))}
+			r.Sandboxes = append(r.Sandboxes, &backend.Sandbox{Meta: backend.Meta{Key: key, ReadAt: noon}, IsSandbox: true, Class: backend.SandboxRunning, CloudFacts: backend.CloudFacts{LastUsedAt: at}})
+			a.Subjects = append(a.Subjects, alerts.Subject{Key: key, Bounds: alerts.Bounds{Latest: end}})
+		}
+		st := fleet.NewFolder(time.Minute).Fold([]backend.Answer{{Source: "bl", Config: &backend.SourceConfig{Kind: "blaxel", Interval: time.Minute}}, {Source: "bl", Reading: r}}, backend.Instant{Wall: noon})
+		if got := Impact(a, views.NewSnapshot(noon, st, nil)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // What an alert about a sandbox that was made anew says of files goes by the snapshots of its sessions.
 func TestImpactOfAnotherSandbox(t *testing.T) {
 	ref := func(id, snapshot string) *backend.Ref {
