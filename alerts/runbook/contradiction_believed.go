@@ -147,9 +147,9 @@ func (s *subjectView) endAgentCloud(d *Diagnosis, name backend.Safe) {
 	case len(x.Processes) > 0:
 		d.do("Read what runs in it: sandglass why %s", name)
 	case alerts.NamesIn(d.fact("commands").String())&alerts.NamesSpace != 0:
-		d.do("Let its agent remove files that are not needed. Nothing runs in it that could fill its disk.")
+		d.do("Let its agent remove files that are not needed. The probe saw no process that could fill its disk.")
 	default:
-		d.do("Nothing runs in it. Let its agent try again, and look at the answer of the next command.")
+		d.do("The probe saw no process in it. Let its agent try again, and look at the answer of the next command.")
 	}
 }
 

@@ -50,7 +50,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"but its working directory is a link to nothing", "dangling directory"},
 	{"but the host directory mounted there was removed", "mount was removed"},
 	{" and refuses connections", "refuses connections"},
-	{"nothing runs in it until its platform", "nothing runs in it"},
+	{"nothing runs in it until its platform", "reported not running"},
 	{"but nothing in it answered a probe", "answers no probe"},
 	{"but its mount is gone", "mount is gone"},
 	{"but its working directory is not a directory", "not a directory"},

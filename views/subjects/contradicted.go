@@ -20,16 +20,20 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	what = counted(a.SubjectCount, k.Kind)
 	one := a.SubjectCount == 1
 	b, says := c.State.Sandbox(k), backend.Safe{}
-	effect := "nothing runs in " + what
+	in := what
 	if one {
-		if effect = "nothing runs in it"; b != nil && !c.State.SessionOn(b).IsZero() {
-			effect = "nothing runs in it: commands of its session fail"
-		}
+		in = "it"
+	}
+	effect := nothingRuns(in, a, k)
+	if one && b != nil && !c.State.SessionOn(b).IsZero() {
+		effect += ": commands of its session fail"
 	}
 	if b != nil && (b.Class == backend.SandboxRunning || b.Class == backend.SandboxPaused) {
 		effect, says = broken(b, what, one), b.Reported
 	} else if k.Kind == backend.KindSandbox && (b == nil || b.Class == backend.SandboxUnknown) { // its source does not tell of it now
-		effect = brokenBy(a.Cause.String(), what)
+		if effect = brokenBy(a.Cause.String(), what); strings.Contains(a.Cause.String(), downPhrase) {
+			effect = nothingRuns(what, a, k)
+		}
 	} else if w := c.State.Workspace(k); w != nil {
 		says = w.Reported
 	}
@@ -37,7 +41,7 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 		if strings.HasPrefix(a.Cause.String(), takes+"not running") {
 			return "its agent does not use it, as far as its log tells"
 		}
-		return "commands of its session fail: nothing runs in it"
+		return nothingRuns("it", a, k) + ": commands of its session fail"
 	}
 	if one && b != nil && b.Class != backend.SandboxRunning && strings.Contains(a.Cause.String(), "/ of it was listed since") {
 		effect, says = "it answers: it may run on, and be billed", b.Reported
@@ -57,9 +61,27 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 	return effect + "; " + k.Source + ` still says "` + says.String() + `"`
 }
 
+// nothingRuns names the source whose word it is: no command was tried where none can begin. Of a workspace it is the one in which its
+// container was looked for.
+func nothingRuns(in string, a *alerts.Alert, k backend.Key) string {
+	by := k.Source
+	if k.Kind == backend.KindRef {
+		by = "its platform"
+	}
+	for _, e := range a.Evidence {
+		if k.Kind == backend.KindWorkspace && strings.HasPrefix(e.Text.String(), "observed: ") {
+			by = e.Source
+		}
+	}
+	return "nothing runs in " + in + ", says " + by
+}
+
+// downPhrase is in the cause of a contradiction that a list of containers tells.
+const downPhrase = "but its container "
+
 // effects say what fails by the cause of a contradiction: the first phrase in it counts. %s names the subjects.
 var effects = [...]struct{ phrase, effect string }{
-	{"but its container ", "nothing runs in %s"}, {"but it is gone", "nothing runs in %s"}, {"exec fails", "commands in %s fail"},
+	{"but it is gone", "nothing runs in %s"}, {"exec fails", "commands in %s fail"},
 	{"a command in it was refused", "commands in %s fail"}, {"main process is frozen", "the main process of %s does nothing; commands there may hang"},
 	{"control server answers nothing", "the control server of %s answers nothing; commands there may hang"},
 	{"control server is missing", "plain commands in %s fail"},

@@ -112,7 +112,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	case a.Rule == "sandbox-oom" && strings.HasPrefix(a.Cause.String(), "near "):
 		s = "none yet; at its limit a command in it is killed"
 	case a.Rule == "sandbox-oom" && down(a, c):
-		s = "nothing runs in %s: killed and not started again"
+		s = "nothing runs in %s, says " + a.Source + ": killed and not started again"
 	case strings.HasPrefix(a.Cause.String(), "one attempt runs "):
 		s = "commands in %s wait; none has failed so far"
 	case a.Rule == "hammered-and-failing":

@@ -193,6 +193,32 @@ func TestImpactOfAContradiction(t *testing.T) {
 	}
 }
 
+// That nothing runs in what ended is the word of the source that lists it, and is told so.
+func TestImpactOfWhatRunsNoMoreNamesWhoSaysSo(t *testing.T) {
+	box := backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("c1")}
+	work := backend.Key{Kind: backend.KindWorkspace, Source: "eu", Parent: backend.MustID("s1"), ID: backend.MustID("web")}
+	st := &fleet.State{Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}, Class: backend.SandboxExited, Reported: backend.Text("exited")}),
+		Workspaces: fleet.NewTable(&backend.Workspace{Meta: backend.Meta{Key: work}, Reported: backend.Text("open")})}
+	for _, x := range []struct {
+		key   backend.Key
+		count int
+		cause backend.Literal
+		want  string
+	}{
+		{box, 1, "its session is reported running, but its container ended with exit code 3", "nothing runs in it, says docker"},
+		{box, 4, "many sandboxes at once are reported well, but their containers ended", "nothing runs in 4 sandboxes, says docker"},
+		{work, 1, "eu lists it as open, but its container is gone", `nothing runs in it, says engine-2; eu still says "open"`},
+		{box, 1, "its agent takes it for running, but its status is exited", "nothing runs in it, says docker: commands of its session fail"},
+		{backend.Key{Kind: backend.KindRef, Source: "states", ID: backend.MustID("r")}, 1, "its agent takes it for running, but it is not listed by cloud", "nothing runs in it, says its platform: commands of its session fail"},
+	} {
+		a := &alerts.Alert{Rule: "contradiction", Source: x.key.Source, State: alerts.StateFiring, SubjectCount: x.count, Subjects: []alerts.Subject{{Key: x.key}}, Cause: backend.Text(x.cause),
+			Evidence: []alerts.Evidence{{Text: backend.Text("reported: eu lists it"), Source: "eu"}, {Text: backend.Text("observed: engine-2 lists no container c1"), Source: "engine-2"}, {Text: backend.Text("a change"), Source: "ci"}}}
+		if got := impact(a, views.NewSnapshot(noon, st, nil)); got != x.want {
+			t.Errorf("%s: %s, want %s", x.cause, got, x.want)
+		}
+	}
+}
+
 // What answers after its end is not told to be at rest.
 func TestImpactOfASandboxThatAnswersAfterItsEnd(t *testing.T) {
 	key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
@@ -244,7 +270,7 @@ func TestImpactOfAHeldContradiction(t *testing.T) {
 		"reported running, but its main process is frozen":               "the main process of 1 sandbox does nothing; commands there may hang",
 		"reported running, but exec fails: commands do not run":          "commands in 1 sandbox fail",
 		"reported running, but a command in it did not end":              "commands in 1 sandbox do not end or do not begin",
-		"its session is reported running, but its container is gone":     "nothing runs in 1 sandbox",
+		"its session is reported running, but its container is gone":     "nothing runs in 1 sandbox, says a",
 		"reported running, but something else fails":                     "commands in 1 sandbox may fail",
 	} {
 		key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
