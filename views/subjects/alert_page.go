@@ -112,10 +112,23 @@ func meanings() map[string]string {
 	}
 }
 
+// meaning is what a rule's name does not tell, as its alert has it: what no platform lists is not reported well.
+func meaning(a *alerts.Alert) string {
+	s, cause := meanings()[a.Rule], a.Cause.String()
+	switch {
+	case a.Rule != "contradiction":
+	case strings.Contains(cause, "not reported, but "):
+		return "not reported, observed to fail"
+	case strings.Contains(cause, "reported well or not at all, but "):
+		return "reported well or not at all, observed otherwise"
+	}
+	return s
+}
+
 func (w *writer) headline(a *alerts.Alert) {
 	c := SeverityCell(a)
 	spans := []kit.Span{w.state(c), normal("  "), {Tone: theme.Strong, Text: a.Rule}, normal("  " + StateWord(a.State))}
-	if s := meanings()[a.Rule]; s != "" {
+	if s := meaning(a); s != "" {
 		spans = append(spans, dim("  "+s))
 	}
 	if !a.Confirmed.IsZero() && w.f.Now.Sub(a.Confirmed) >= time.Minute {
