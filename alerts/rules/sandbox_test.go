@@ -188,7 +188,7 @@ func TestWontTerminateWhenItShouldHaveBeenDestroyed(t *testing.T) {
 		t.Errorf("alert %+v", a)
 	}
 	s.every(20*time.Second, 2*time.Hour, nil)
-	wantEvidence(t, s.want(terminateRule, alerts.StateFiring), "1 sandbox past its session: at least 2", "container-hours so far")
+	wantEvidence(t, s.want(terminateRule, alerts.StateFiring), "1 sandbox: at least 2", "container-hours so far")
 	s.boxGone("c1")
 	s.after(time.Second).want(terminateRule, alerts.StateEnded)
 }

@@ -226,7 +226,7 @@ func TestTerminateTellsASmallCostPlainly(t *testing.T) {
 	s.rests("a")
 	s.after(2 * time.Second)
 	a := s.every(20*time.Second, 20*time.Second, nil).want(terminateRule, alerts.StateFiring)
-	if all := told(a); !strings.Contains(all, "1 sandbox past its session: at least ") || !strings.Contains(all, "s so far") || strings.Contains(all, "hours") {
+	if all := told(a); !strings.Contains(all, "1 sandbox: at least ") || !strings.Contains(all, "s so far") || strings.Contains(all, "hours") {
 		t.Errorf("%s", all)
 	}
 }

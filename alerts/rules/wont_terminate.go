@@ -375,18 +375,9 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if onPlatform(b) {
 		unit = "sandbox-hours"
 	}
-	without := backend.Text("without a session")
-	if a.Sessions > 0 { // which is named
-		without = backend.Text("past its session")
-		if a.SubjectCount > 1 {
-			without = backend.Text("past their sessions")
-		}
-	}
-	text := backend.Textf("%s %s: at least %s %s so far", plural(a.SubjectCount, "sandbox"), without, number(hours), backend.Clean(unit, 40))
+	text := backend.Textf("%s: at least %s %s so far", plural(a.SubjectCount, "sandbox"), number(hours), backend.Clean(unit, 40))
 	if spent := time.Duration(hours * float64(time.Hour)); spent < time.Minute { // a share of an hour that small says nothing
-		if text = backend.Textf("%s %s", plural(a.SubjectCount, "sandbox"), without); spent >= time.Second {
-			text = backend.Textf("%s: at least %s so far", text, backend.Age(spent))
-		}
+		text = backend.Textf("%s: at least %s so far", plural(a.SubjectCount, "sandbox"), backend.Age(spent))
 	}
 	out := []alerts.Evidence{{Text: text, Value: backend.Known(hours), Unit: unit, Source: src, At: now}}
 	if r.cost > 0 {

@@ -354,7 +354,7 @@ func TestNoStepDestroysOnUnknownFacts(t *testing.T) {
 			t.Errorf("%s: an unknown session is called over: %s", name, d.Conclusion)
 		}
 		all := w.diagnose("4", backend.Key{})
-		if strings.Contains(all.Conclusion.String(), "run on after") && c.over == nil {
+		if strings.Contains(all.Conclusion.String(), "on which no session is listed as running") && c.over == nil {
 			t.Errorf("%s: %s", name, all.Conclusion)
 		}
 	}

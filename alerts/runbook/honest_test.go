@@ -63,7 +63,7 @@ func TestManySandboxesAreNotOne(t *testing.T) {
 		SubjectCount: 2, Cause: backend.Text("closing it ran into its deadline and was abandoned")}}}
 	d = w.diagnose("4", sourceKeyOf("docker"))
 	want(t, d, map[string]Mark{"over": Confirmed})
-	if !strings.Contains(d.Conclusion.String(), "2 sandboxes run on") || !strings.Contains(d.Conclusion.String(), "deadline") {
+	if !strings.Contains(d.Conclusion.String(), "2 sandboxes, on which no session is listed as running: ") || !strings.Contains(d.Conclusion.String(), "deadline") {
 		t.Errorf("the alert is not told: %s", d.Conclusion)
 	}
 }

@@ -74,11 +74,7 @@ func (s *subjectView) adviseSandboxes(d *Diagnosis) {
 				Source: x.Source, At: x.Confirmed}
 		}
 	}
-	verb := backend.Literal("run on after their sessions")
-	if x.SubjectCount == 1 {
-		verb = "runs on after its session"
-	}
-	d.conclude("%s %s: %s.", plural(x.SubjectCount, "sandbox"), backend.Text(verb), x.Cause)
+	d.conclude("%s, on which no session is listed as running: %s.", plural(x.SubjectCount, "sandbox"), x.Cause)
 	d.do("Ask about each sandbox before you destroy it. Why it stays may differ.")
 	d.dont("Don't destroy by age; go by the session.")
 }

@@ -96,33 +96,36 @@ func (w *writer) alert(a *alerts.Alert) {
 }
 
 // meanings say what the name of a rule does not tell a newcomer.
-func meanings() map[string]string {
-	return map[string]string{
-		"audit-saturation":        "commands are rejected over and over",
-		"capability-mismatch":     "a configuration error",
-		"contradiction":           "reported well, observed otherwise",
-		"hammered-and-failing":    "each use fails",
-		"misclassified-transient": "retried in vain",
-		"reaped-soon":             "the platform removes it soon",
-		"preview-token-expiring":  "a private address cannot be opened",
-		"public-preview":          "an address opens without a token",
-		"sandbox-expiring":        "the platform removes it soon",
-		"registry-not-published":  "no route lists its workspaces",
-		"wont-terminate":          "a sandbox runs without a session",
-	}
+var meanings = [...][2]string{
+	{"audit-saturation", "commands are rejected over and over"},
+	{"capability-mismatch", "a configuration error"},
+	{"contradiction", "reported well, observed otherwise"},
+	{"hammered-and-failing", "each use fails"},
+	{"misclassified-transient", "retried in vain"},
+	{"reaped-soon", "the platform removes it soon"},
+	{"preview-token-expiring", "a private address cannot be opened"},
+	{"public-preview", "an address opens without a token"},
+	{"sandbox-expiring", "the platform removes it soon"},
+	{"registry-not-published", "no route lists its workspaces"},
+	{"wont-terminate", "its session is not listed as running"},
 }
 
 // meaning is what a rule's name does not tell, as its alert has it: what no platform lists is not reported well.
 func meaning(a *alerts.Alert) string {
-	s, cause := meanings()[a.Rule], a.Cause.String()
-	switch {
-	case a.Rule != "contradiction":
-	case strings.Contains(cause, "not reported, but "):
-		return "not reported, observed to fail"
-	case strings.Contains(cause, "reported well or not at all, but "):
-		return "reported well or not at all, observed otherwise"
+	how, _, differs := strings.Cut(a.Cause.String(), ", but ")
+	if a.Rule == "contradiction" && differs {
+		for _, x := range [...][2]string{{"reported well or not at all", "reported well or not at all, observed otherwise"}, {"not reported", "not reported, observed to fail"}} {
+			if strings.HasSuffix(how, x[0]) {
+				return x[1]
+			}
+		}
 	}
-	return s
+	for _, m := range &meanings {
+		if m[0] == a.Rule {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 func (w *writer) headline(a *alerts.Alert) {
