@@ -120,12 +120,18 @@ func meaning(a *alerts.Alert) string {
 			}
 		}
 	}
-	for _, m := range &meanings {
-		if m[0] == a.Rule {
-			return m[1]
+	s, _ := ofRule(meanings[:], a.Rule)
+	return s
+}
+
+// ofRule is what a table says of a rule.
+func ofRule(table [][2]string, rule string) (string, bool) {
+	for _, x := range table {
+		if x[0] == rule {
+			return x[1], true
 		}
 	}
-	return ""
+	return "", false
 }
 
 func (w *writer) headline(a *alerts.Alert) {
@@ -203,9 +209,13 @@ func (w *writer) standing(a *alerts.Alert) {
 	if w.headed || a.State == alerts.StateHeld {
 		w.Field("state", normal(life(a, w.f.Now)))
 	}
-	if name := map[alerts.AlertState]string{alerts.StatePending: "decides", alerts.StateHeld: "held because"}[a.State]; !a.Why.IsEmpty() {
-		if name == "" {
-			name = "why"
+	if name := "why"; !a.Why.IsEmpty() {
+		switch a.State {
+		case alerts.StatePending:
+			name = "decides"
+		case alerts.StateHeld:
+			name = "held because"
+		case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
 		}
 		w.Field(name, normal(a.Why.String()))
 		w.Keep(keepFact)

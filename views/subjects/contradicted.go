@@ -25,14 +25,15 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 		in = "it"
 	}
 	effect := nothingRuns(in, a, k)
+	nothing := effect
 	if one && b != nil && !c.State.SessionOn(b).IsZero() {
 		effect += ": commands of its session fail"
 	}
 	if b != nil && (b.Class == backend.SandboxRunning || b.Class == backend.SandboxPaused) {
 		effect, says = broken(b, what, one), b.Reported
 	} else if k.Kind == backend.KindSandbox && (b == nil || b.Class == backend.SandboxUnknown) { // its source does not tell of it now
-		if effect = brokenBy(a.Cause.String(), what); strings.Contains(a.Cause.String(), downPhrase) {
-			effect = nothingRuns(what, a, k)
+		if effect = nothing; !strings.Contains(a.Cause.String(), "but its container ") {
+			effect = brokenBy(a.Cause.String(), what)
 		}
 	} else if w := c.State.Workspace(k); w != nil {
 		says = w.Reported
@@ -41,7 +42,7 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 		if strings.HasPrefix(a.Cause.String(), takes+"not running") {
 			return "its agent does not use it, as far as its log tells"
 		}
-		return nothingRuns("it", a, k) + ": commands of its session fail"
+		return nothing + ": commands of its session fail"
 	}
 	if one && b != nil && b.Class != backend.SandboxRunning && strings.Contains(a.Cause.String(), "/ of it was listed since") {
 		effect, says = "it answers: it may run on, and be billed", b.Reported
@@ -75,9 +76,6 @@ func nothingRuns(in string, a *alerts.Alert, k backend.Key) string {
 	}
 	return "nothing runs in " + in + ", says " + by
 }
-
-// downPhrase is in the cause of a contradiction that a list of containers tells.
-const downPhrase = "but its container "
 
 // effects say what fails by the cause of a contradiction: the first phrase in it counts. %s names the subjects.
 var effects = [...]struct{ phrase, effect string }{

@@ -16,7 +16,10 @@ import (
 
 // Every rule says what its alerts mean for the users' work.
 func TestEveryRuleNamesItsImpact(t *testing.T) {
-	known := impacts()
+	known := map[string]string{}
+	for _, x := range impacts {
+		known[x[0]] = x[1]
+	}
 	for _, r := range rules.Defaults() {
 		name := r.Meta().Name
 		if _, is := known[name]; !is {
@@ -270,7 +273,7 @@ func TestImpactOfAHeldContradiction(t *testing.T) {
 		"reported running, but its main process is frozen":               "the main process of 1 sandbox does nothing; commands there may hang",
 		"reported running, but exec fails: commands do not run":          "commands in 1 sandbox fail",
 		"reported running, but a command in it did not end":              "commands in 1 sandbox do not end or do not begin",
-		"its session is reported running, but its container is gone":     "nothing runs in 1 sandbox, says a",
+		"its session is reported running, but its container is gone":     "nothing runs in it, says a",
 		"reported running, but something else fails":                     "commands in 1 sandbox may fail",
 	} {
 		key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
@@ -290,7 +293,8 @@ func TestImpactOfAHeldContradiction(t *testing.T) {
 // What is over harms nobody now: its impact is not told in the present tense.
 func TestAnAlertThatIsOverHasNoImpactNow(t *testing.T) {
 	for _, state := range []alerts.AlertState{alerts.StateEnded, alerts.StateResolved} {
-		for name := range impacts() {
+		for _, x := range impacts {
+			name := x[0]
 			if got := impact(&alerts.Alert{Rule: name, State: state, SubjectCount: 4}, nil); !strings.HasPrefix(got, "none seen now") {
 				t.Errorf("%s %s: %s", name, state, got)
 			}
