@@ -73,7 +73,8 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 		may = namesHidden()
 	}
 	operator := s.Operator(may)
-	on := ui.Terminal{In: os.Stdin, Out: os.Stdout}
+	s.frugal = &ownProcessors{set: setProcessors}
+	on := ui.Terminal{In: keyboard{os.Stdin, s.frugal}, Out: os.Stdout}
 	if lent := lentBy(s.LocalTerminal(ctx)); lent != nil {
 		operator.UseTerminal(lent)
 		on.Lend = func(l ui.Lender) { lent.lend = l }
@@ -87,7 +88,6 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	var err error
 	viewer.Unfinished, err = s.unfinished(ctx)
 	problems.add(err)
-	s.frugal = true
 	stop := s.Start(ctx, true)
 	err = s.show(ctx, operator, viewer, on)
 	crash := (*CrashError)(nil)

@@ -3,7 +3,10 @@ package app
 import (
 	"context"
 	"runtime"
+	"sync"
 	"time"
+
+	"github.com/charmbracelet/x/term"
 
 	"sandglass/backend/fleet"
 )
@@ -20,27 +23,71 @@ const (
 // ownProcessors decides how many processors the console runs on.
 type ownProcessors struct {
 	set  func(one bool)
-	one  bool
 	used time.Duration // processor time of the process at the look before
 	at   time.Duration // monotonic time of that look; 0: none yet
+
+	mu      sync.Mutex
+	one     bool
+	pressed bool // a key was, since the look before
+}
+
+// keyboard is a terminal whose keys are awaited.
+type keyboard struct {
+	ttyFile
+	processors *ownProcessors
+}
+
+// ttyFile is what Bubble Tea asks of a file whose keys it reads.
+type ttyFile interface {
+	term.File
+	Name() string
+}
+
+// Read is called when there is something to read.
+func (k keyboard) Read(p []byte) (int, error) {
+	k.processors.key()
+	return k.ttyFile.Read(p)
+}
+
+func (p *ownProcessors) key() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pressed = true
+	p.choose(false)
+}
+
+// choose is called with mu held.
+func (p *ownProcessors) choose(one bool) {
+	if one != p.one {
+		p.one = one
+		p.set(one)
+	}
 }
 
 // look decides by what was used since the look before and by the size of the fleet.
 func (p *ownProcessors) look(now, used time.Duration, subjects int) {
 	first, share := p.at == 0, float64(used-p.used)/float64(max(now-p.at, 1))
 	p.at, p.used = now, used
-	one := p.one
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pressed := p.pressed
+	p.pressed = false
 	switch {
-	case subjects > mostOnOne || share > busyAbove:
-		one = false
+	case first:
+	case pressed || subjects > mostOnOne || share > busyAbove:
+		p.choose(false)
 	case share < quietBelow:
-		one = true
+		p.choose(true)
 	}
-	if first || one == p.one {
-		return
+}
+
+// setProcessors takes one of the processors, or all.
+func setProcessors(one bool) {
+	if one {
+		runtime.GOMAXPROCS(1)
+	} else {
+		runtime.SetDefaultGOMAXPROCS()
 	}
-	p.one = one
-	p.set(one)
 }
 
 // boundProcessors looks until ctx ends. GOMAXPROCS in the environment wins; where the system does not say what the process used,
@@ -49,13 +96,6 @@ func (s *Station) boundProcessors(ctx context.Context) {
 	if _, known := processTime(); !known || s.app.Getenv("GOMAXPROCS") != "" {
 		return
 	}
-	p := ownProcessors{set: func(one bool) {
-		if one {
-			runtime.GOMAXPROCS(1)
-		} else {
-			runtime.SetDefaultGOMAXPROCS()
-		}
-	}}
 	tick := time.NewTicker(processorTick)
 	defer tick.Stop()
 	for {
@@ -64,7 +104,7 @@ func (s *Station) boundProcessors(ctx context.Context) {
 			return
 		case <-tick.C:
 			used, _ := processTime()
-			p.look(s.app.Mono(), used, subjectsOf(s.Fleet.State()))
+			s.frugal.look(s.app.Mono(), used, subjectsOf(s.Fleet.State()))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"os"
 	"testing"
 	"time"
 )
@@ -37,6 +38,19 @@ func TestProcessorsByUse(t *testing.T) {
 	}
 	if len(said) != 5 {
 		t.Errorf("set %d times, want once for each change: %v", len(said), said)
+	}
+	in, typist, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	typist.WriteString("j")
+	typist.Close()
+	if n, err := (keyboard{in, &p}).Read(make([]byte, 8)); n != 1 || err != nil || p.one {
+		t.Errorf("a key: %d bytes read, %v, one processor %v", n, err, p.one)
+	}
+	if look(0.01, 200) || !look(0.01, 200) {
+		t.Error("a console whose keys are pressed has all processors, and one again when a look finds no key since the one before")
 	}
 }
 

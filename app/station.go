@@ -35,7 +35,7 @@ type Station struct {
 	NoJournal error
 
 	store   *alerts.StateStore
-	frugal  bool               // a quiet one runs on one processor. Set before Start.
+	frugal  *ownProcessors     // a quiet one runs on one processor; nil: it does not. Set before Start.
 	onState func(*fleet.State) // sees every State after the alerts; nil: nothing does. Set before Start.
 	problem func(error)
 	started bool // the fleet ran, which closes its sources
@@ -222,7 +222,7 @@ func (s *Station) Start(ctx context.Context, keep bool) (stop func()) {
 	if keep && s.StateDir != "" {
 		parts["left sandboxes"] = s.removesLeft
 	}
-	if s.frugal {
+	if s.frugal != nil {
 		parts["processors"] = s.boundProcessors
 	}
 	var running sync.WaitGroup

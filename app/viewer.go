@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"sandglass/actions"
 	"sandglass/actions/audit"
@@ -39,7 +38,8 @@ func (s *Station) show(ctx context.Context, operator *actions.Operator, v ui.Vie
 	who := func() audit.Who { return operator.Who(backend.Safe{}) }
 	v.ID, v.Control, v.Permissions = operator.ID(), operator, operator.Permissions()
 	v.Environment, v.Production = s.Config.Environment, s.Config.Production
-	v.Examine, v.Logs = s.examine, s.logs(t.In == os.Stdin)
+	_, here := t.In.(keyboard)
+	v.Examine, v.Logs = s.examine, s.logs(here)
 	if s.app.Sent != nil {
 		v.Sent = s.app.Sent.Newest
 	}

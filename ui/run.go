@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	xterm "github.com/charmbracelet/x/term"
 
 	"sandglass/backend"
 )
@@ -50,7 +50,7 @@ func Run(ctx context.Context, v Viewer, feed Feed, term Terminal) error {
 	x := &program{spawn: term.Spawn, out: newOutput(term.Out, term.Spawn), done: make(chan struct{}), leaving: leaving.Done(), left: left}
 	defer x.out.giveUp()
 	term.Out = x.out.terminal()
-	if _, file := term.In.(*os.File); !file {
+	if _, file := term.In.(xterm.File); !file {
 		term.In = input{term.In, x.lose}
 	}
 	x.tea = tea.NewProgram(g, Options(v, term)...)
