@@ -10,6 +10,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/filter"
 	"sandglass/views/theme"
 )
 
@@ -135,5 +136,29 @@ func TestWhatEndsFirstIsNamedFirst(t *testing.T) {
 	a.Trim()
 	if got := a.Subjects[0].ID.Raw() + a.Subjects[1].ID.Raw() + a.Subjects[2].ID.Raw(); got != "zap" {
 		t.Errorf("the order is %s", got)
+	}
+}
+
+// TestABareWordFindsASandboxByTheSessionOfItsRow: also one that only its saved state or its name joins.
+func TestABareWordFindsASandboxByTheSessionOfItsRow(t *testing.T) {
+	const session = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
+	saved := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID(session), ID: backend.MustID("coder")}, ReadAt: noon},
+		Session: backend.MustID(session), Provider: backend.Text("blaxel"), Agent: &backend.AgentState{}, Sandbox: backend.MustID("agents-0a1b2c3d4e5f")}
+	for _, c := range []struct {
+		listed string
+		state  *backend.Ref
+		found  bool
+	}{{session, saved, true}, {session, nil, true}, {"1a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", nil, false}} {
+		st := agentFleet(c.listed, c.state)
+		word, err := filter.Parse("9e0f1a2b3c4d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := Sandboxes().NewCursor(views.NewSnapshot(noon, st, nil))
+		for b := range st.Sandboxes.All() {
+			if rows.Row = b; word.Match(rows) != c.found {
+				t.Errorf("%s with the state %v: found %v in %q", c.listed, c.state, !c.found, rows.Text())
+			}
+		}
 	}
 }

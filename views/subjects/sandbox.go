@@ -28,6 +28,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 			return b.Name.String() + " " + b.Key.Safe().String() + " " + b.Reported.String() + " " + b.Image.String() + " " +
 				b.Session.Safe().String() + " " + b.Workspace.Safe().String() + " " + b.Key.Source
 		},
+		Named:       joinedIDs,
 		Labels:      func(b row, _ *views.Snapshot) []backend.Field { return b.Labels },
 		Muted:       func(b row) bool { return !b.Judged() },
 		Stale:       func(b row, c *views.Snapshot) bool { return c.Stale(&b.Meta) },

@@ -27,6 +27,14 @@ func sessionCell(b *backend.Sandbox, s *fleet.State) Cell {
 	return idOf(id, theme.Normal)
 }
 
+// joinedIDs are the session and the workspace that the row of a sandbox shows where it does not name them itself.
+func joinedIDs(b *backend.Sandbox, c *views.Snapshot) string {
+	if !b.Session.IsZero() {
+		return ""
+	}
+	return sessionCell(b, c.State).Text.String() + " " + c.State.WorkspaceOn(b).Safe().String()
+}
+
 // sandboxItem is a sandbox in the JSON of a list, with the session of which only its name tells.
 type sandboxItem struct {
 	*backend.Sandbox
