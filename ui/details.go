@@ -19,7 +19,7 @@ type details struct {
 	key   backend.Key
 	page  *subjects.Page // the runbook's page about it; nil: its details
 	text  rendered       // of the page
-	pager kit.Pager
+	pager pager
 	on    backend.Key // the link under the cursor; zero: none
 	links []backend.Key
 	reach bool // bring the link into sight
@@ -48,8 +48,6 @@ func (d *details) Update(msg tea.Msg, f *views.Frame) (reply, bool) {
 		return reply{}, false
 	}
 	switch in.Action {
-	case keys.Back:
-		return reply{Close: true}, true
 	case keys.NextLink:
 		d.move(1)
 	case keys.PrevLink:
@@ -71,7 +69,7 @@ func (d *details) Update(msg tea.Msg, f *views.Frame) (reply, bool) {
 	case keys.Copy:
 		return reply{Copy: d.key.Path().Raw(), Say: "id sent to the clipboard"}, true
 	default:
-		return reply{}, scroll(&d.pager, in)
+		return d.pager.read(in)
 	}
 	return reply{}, true
 }
@@ -91,7 +89,7 @@ func (d *details) turn(by int) reply {
 		return reply{Say: "R opens the runbook"}
 	}
 	next := d.page.Turn(by)
-	d.page, d.on, d.pager = &next, backend.Key{}, kit.Pager{}
+	d.page, d.on, d.pager = &next, backend.Key{}, pager{}
 	return reply{}
 }
 

@@ -40,7 +40,7 @@ func (d *differs) offers(a keys.Action, _ *views.Frame) bool {
 	switch a {
 	case keys.NextLink, keys.PrevLink, keys.Enter:
 		return len(d.page.links) > 0
-	case keys.Back, keys.Help, keys.Palette, keys.Quit:
+	case keys.Back, keys.Filter, keys.Help, keys.Palette, keys.Quit:
 		return true
 	}
 	return false

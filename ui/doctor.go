@@ -86,7 +86,7 @@ type doctorPage struct {
 	source string
 	said   examinedMsg
 	done   bool
-	pager  kit.Pager
+	pager  pager
 }
 
 func (*doctorPage) fillsBody() {}
@@ -102,16 +102,14 @@ func (p *doctorPage) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	}
 	in, _ := msg.(keys.Intent)
 	switch in.Action {
-	case keys.Back:
-		return reply{Close: true}, true
 	case keys.Verbs, keys.Act, keys.Runbook, keys.Bundle, keys.Acknowledge, keys.Unacknowledge, keys.Silence, keys.Copy:
 		return reply{Say: "this is a report: esc goes back"}, true
 	}
-	return reply{}, scroll(&p.pager, in)
+	return p.pager.read(in)
 }
 
 func (*doctorPage) offers(a keys.Action, _ *views.Frame) bool {
-	return a == keys.Back || a == keys.Palette || a == keys.Quit
+	return a == keys.Back || a == keys.Palette || a == keys.Quit || a == keys.Filter
 }
 
 func (p *doctorPage) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {

@@ -158,57 +158,54 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 	if f.tight {
 		between = " "
 	}
-	var spans []kit.Span
-	add := func(tone theme.Tone, n int, word string) {
-		if n > 0 {
-			lead := between
-			if len(spans) == 0 {
-				lead = gap
-			}
-			spans = append(spans, kit.Span{Text: lead}, kit.Span{Tone: tone, Text: kit.Number(n) + word})
-		}
+	firing := s.Critical+s.Warning > 0
+	info, held, pending, blind, more, other := s.Info, s.Held, s.Pending, s.BlindRule, 0, 0
+	switch {
+	case firing && f.merged == mergeAll:
+		more = held + info + pending + blind
+		held, info, pending, blind = 0, 0, 0, 0
+	case firing && f.merged == mergeRest:
+		more = info + pending + blind
+		info, pending, blind = 0, 0, 0
+	case firing && f.merged == mergeOthers && info > 0 && pending > 0:
+		other = info + pending
+		info, pending = 0, 0
 	}
-	add(theme.Critical, s.Critical, crit)
-	add(theme.Warn, s.Warning, warn)
-	none := len(spans) == 0
-	if !none && f.merged == mergeAll {
-		add(theme.Normal, s.Held+s.Info+s.Pending+s.BlindRule, " more")
-		return spans
-	}
-	merged := !none && f.merged == mergeOthers && s.Info > 0 && s.Pending > 0
-	if !merged && (none || f.merged < mergeRest) {
-		add(theme.Normal, s.Info, " info")
-	}
-	add(theme.Warn, s.Held, " held")
-	if !none && f.merged == mergeRest {
-		add(theme.Normal, s.Info+s.Pending+s.BlindRule, " more")
-		return spans
-	}
-	calm := theme.Good
+	calm, calmly := theme.Good, ""
 	if s.SourcesUp < s.Sources || s.BlindRule > 0 {
 		calm = theme.Normal // unknown is not healthy
 	}
 	switch {
-	case len(spans) > 0 || s.SourcesUp == 0:
-	case s.Pending > 0:
-		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: calm, Text: "none firing"})
+	case firing || info+held > 0 || s.SourcesUp == 0:
+	case pending > 0:
+		calmly = "none firing"
 	default:
-		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: calm, Text: "no alert"})
+		calmly = "no alert"
 	}
-	if merged {
-		add(theme.Normal, s.Info+s.Pending, " other")
-	} else {
-		add(theme.Normal, s.Pending, " pending")
+	unjudged := " rules not evaluated"
+	switch {
+	case f.tight:
+		unjudged = " not evaluated"
+	case blind == 1:
+		unjudged = " rule not evaluated"
 	}
-	if s.BlindRule > 0 {
-		blind := " rules not evaluated"
-		switch {
-		case f.tight:
-			blind = " not evaluated"
-		case s.BlindRule == 1:
-			blind = " rule not evaluated"
+	var spans []kit.Span
+	for _, x := range [...]struct {
+		tone theme.Tone
+		n    int
+		word string
+	}{{theme.Critical, s.Critical, crit}, {theme.Warn, s.Warning, warn}, {theme.Normal, info, " info"}, {theme.Warn, held, " held"},
+		{theme.Normal, more, " more"}, {calm, len(calmly), calmly}, {theme.Normal, other, " other"}, {theme.Normal, pending, " pending"}, {theme.Dim, blind, unjudged}} {
+		if x.n == 0 {
+			continue
 		}
-		spans = append(spans, kit.Span{Text: between}, kit.Span{Tone: theme.Dim, Text: kit.Number(s.BlindRule) + blind})
+		if x.word != calmly {
+			x.word = kit.Number(x.n) + x.word
+		}
+		if len(spans) > 0 || x.tone == theme.Dim {
+			gap = between
+		}
+		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: x.tone, Text: x.word})
 	}
 	return spans
 }

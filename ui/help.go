@@ -16,7 +16,7 @@ import (
 type helpPage struct {
 	keymap *keys.Map
 	from   keys.Context
-	pager  kit.Pager
+	pager  pager
 
 	theme *theme.Theme // of lines
 	width int          // of lines
@@ -29,15 +29,14 @@ func (*helpPage) Keys() keys.Context { return keys.Details }
 
 func (v *helpPage) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	in, _ := msg.(keys.Intent)
-	switch in.Action {
-	case keys.Back, keys.Help:
+	if in.Action == keys.Help {
 		return reply{Close: true}, true
 	}
-	return reply{}, scroll(&v.pager, in)
+	return v.pager.read(in)
 }
 
 func (*helpPage) offers(a keys.Action, _ *views.Frame) bool {
-	return a == keys.Back || a == keys.Palette || a == keys.Quit
+	return a == keys.Back || a == keys.Palette || a == keys.Quit || a == keys.Filter
 }
 
 // helpColumn is how wide a column of the help has to be; with room for several, they stand side by side.
@@ -90,50 +89,64 @@ func fitting(all string) (first, others string) {
 
 func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 	var out []*kit.Doc
-	head := func(title string) *kit.Doc {
-		d := &kit.Doc{}
-		d.Head(title)
-		out = append(out, d)
-		return d
-	}
-	order := append([]keys.Context{v.from}, keys.Contexts()...)
-	for i, c := range order {
+	for i, c := range append([]keys.Context{v.from}, keys.Contexts()...) {
 		if i > 0 && c == v.from {
 			continue
 		}
-		d := head(c.Name())
+		d := &kit.Doc{}
+		d.Head(c.Name())
 		for _, b := range v.keymap.Of(c) {
 			if b.Context == c {
 				first, others := fitting(b.Help().Key)
 				d.Field(first, kit.Span{Text: b.Help().Desc + others})
 			}
 		}
+		out = append(out, d)
 	}
-	words := func(title string, lines ...[2]string) {
-		d := head(title)
-		for _, line := range lines {
-			d.Field(line[0], kit.Span{Text: line[1]})
+	var d *kit.Doc
+	for _, l := range helpLines {
+		if l.text == "" {
+			d = &kit.Doc{}
+			d.Head(l.label)
+			out = append(out, d)
+			continue
 		}
+		if l.label == "" {
+			l.label = t.Mark(l.mark)
+		}
+		d.Field(l.label, kit.Span{Tone: l.tone, Text: l.text})
 	}
-	words("Filters", [2]string{"word", "rows whose names, states or causes hold it"}, [2]string{"field:word", "rows whose column holds it: state:failed"},
-		[2]string{"field~text", "rows whose column matches a regular expression: state~^(failed|evicted)$"},
-		[2]string{"!term", "rows that do not match it"}, [2]string{"field>10m", "comparisons with ages, sizes and numbers"},
-		[2]string{"tab", "takes the first field or value that is offered"})
-	d := head("Signs")
-	for _, s := range []struct {
-		m    theme.Mark
-		tone theme.Tone
-		what string
-	}{
-		{theme.MarkCritical, theme.Critical, "critical"}, {theme.MarkWarn, theme.Warn, "warning, or needs a look"},
-		{theme.MarkBad, theme.Bad, "broken"}, {theme.MarkGood, theme.Good, "works"}, {theme.MarkBusy, theme.Normal, "under way"},
-		{theme.MarkIdle, theme.Dim, "at rest"}, {theme.MarkHeld, theme.Normal, "held or stale: true when last seen, newer readings failed"},
-		{theme.MarkSuspect, theme.Normal, "pending: not decided yet"}, {theme.MarkUnknown, theme.Dim, "unknown: could not be read"},
-	} {
-		d.Field(t.Mark(s.m), kit.Span{Tone: s.tone, Text: s.what})
-	}
-	words("Short words", [2]string{"ws se sb", "workspaces, sessions, sandboxes"}, [2]string{"td ho so", "scratch directories, hosts, sources"},
-		[2]string{"≥ 40m", "it began at least 40 minutes ago; ≤ 3h: at most 3 hours ago. Of many subjects: the first"},
-		[2]string{"1 not evaluated", "so many rules lack an input on some source; 9 Sources says which"}, [2]string{"–  ?", "does not exist for this row; could not be read"})
 	return out
+}
+
+// helpLines are what the help says besides the keys: a line without a text is a title, one without a label has a mark. They are data,
+// and not code, which takes more room in the program.
+var helpLines = [...]struct {
+	label, text string
+	mark        theme.Mark
+	tone        theme.Tone
+}{
+	{label: "Filters"},
+	{label: "word", text: "rows whose names, states or causes hold it"},
+	{label: "field:word", text: "rows whose column holds it: state:failed"},
+	{label: "field~text", text: "rows whose column matches a regular expression: state~^(failed|evicted)$"},
+	{label: "!term", text: "rows that do not match it"},
+	{label: "field>10m", text: "comparisons with ages, sizes and numbers"},
+	{label: "tab", text: "takes the first field or value that is offered"},
+	{label: "Signs"},
+	{"", "critical", theme.MarkCritical, theme.Critical},
+	{"", "warning, or needs a look", theme.MarkWarn, theme.Warn},
+	{"", "broken", theme.MarkBad, theme.Bad},
+	{"", "works", theme.MarkGood, theme.Good},
+	{"", "under way", theme.MarkBusy, theme.Normal},
+	{"", "at rest", theme.MarkIdle, theme.Dim},
+	{"", "held or stale: true when last seen, newer readings failed", theme.MarkHeld, theme.Normal},
+	{"", "pending: not decided yet", theme.MarkSuspect, theme.Normal},
+	{"", "unknown: could not be read", theme.MarkUnknown, theme.Dim},
+	{label: "Short words"},
+	{label: "ws se sb", text: "workspaces, sessions, sandboxes"},
+	{label: "td ho so", text: "scratch directories, hosts, sources"},
+	{label: "≥ 40m", text: "it began at least 40 minutes ago; ≤ 3h: at most 3 hours ago. Of many subjects: the first"},
+	{label: "1 not evaluated", text: "so many rules lack an input on some source; 9 Sources says which"},
+	{label: "–  ?", text: "does not exist for this row; could not be read"},
 }

@@ -34,7 +34,7 @@ type requestsPage struct {
 	filter string
 	found  []backend.Sent
 	all    int
-	pager  kit.Pager
+	pager  pager
 }
 
 func (*requestsPage) fillsBody() {}
@@ -86,12 +86,14 @@ func (p *requestsPage) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	case keys.Back, keys.Requests:
 		return reply{Close: true}, true
 	case keys.Filter:
-		e := &requestFilter{page: p, entry: newEntry()}
-		return reply{Push: e, Cmd: e.entry.open(p.filter)}, true
+		return openPageLine(p.filter, func(text string) {
+			p.filter, p.pager = text, pager{}
+			p.refresh()
+		}), true
 	case keys.Verbs, keys.Act, keys.Runbook, keys.Bundle, keys.Acknowledge, keys.Unacknowledge, keys.Silence, keys.Copy:
 		return reply{Say: "this is a log: esc goes back"}, true
 	}
-	return reply{}, scroll(&p.pager, in)
+	return reply{}, scroll(&p.pager.Pager, in)
 }
 
 func (*requestsPage) offers(a keys.Action, _ *views.Frame) bool {
@@ -168,49 +170,4 @@ func shortIDs(what string) string {
 		what = what[n:]
 	}
 	return b.String()
-}
-
-// requestFilter is the filter of that log while it is typed, in the footer.
-type requestFilter struct {
-	page  *requestsPage
-	entry entry
-}
-
-func (*requestFilter) Keys() keys.Context { return keys.FilterLine }
-
-func (e *requestFilter) untouched() bool { return e.entry.value() == "" }
-
-func (e *requestFilter) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
-	switch msg := msg.(type) {
-	case keys.Intent:
-		switch msg.Action {
-		case keys.Cancel:
-			e.set("")
-			return reply{Close: true}, true
-		case keys.Accept:
-			return reply{Close: true}, true
-		}
-	case tea.KeyPressMsg, tea.PasteMsg:
-		cmd, changed := e.entry.update(msg)
-		if changed {
-			e.set(e.entry.value())
-		}
-		return reply{Cmd: cmd}, true
-	}
-	return reply{}, true
-}
-
-func (e *requestFilter) set(filter string) {
-	e.page.filter, e.page.pager = filter, kit.Pager{}
-	e.page.refresh()
-}
-
-func (e *requestFilter) prompt(line *kit.Line) (cursor int) {
-	line.Put(theme.Accent, " /")
-	return promptWidth + e.entry.draw(line)
-}
-
-// Render draws nothing above the footer.
-func (e *requestFilter) Render(w, _ int, _ *views.Frame) (kit.Block, *tea.Cursor) {
-	return kit.NewBlock(w, 0, nil), nil
 }

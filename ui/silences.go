@@ -21,7 +21,7 @@ type silences struct {
 	list   []alerts.Silencing
 	on     string // id of the one under the cursor
 	sure   string // id of the one that the next x ends
-	pager  kit.Pager
+	pager  pager
 }
 
 func openSilences(x *scope) reply {

@@ -22,6 +22,9 @@ func (p *Pager) Show(line int) {
 // More reports whether lines are below those that were visible last.
 func (p *Pager) More() bool { return p.top+p.height < p.total }
 
+// Top is the first line in sight.
+func (p *Pager) Top() int { return p.top }
+
 // AtTop reports whether no line is above those that were visible last.
 func (p *Pager) AtTop() bool { return p.top == 0 }
 
