@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -94,7 +95,7 @@ func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time
 	case len(s.keys) == 0:
 		return reply{Say: "there is nothing to act on: put the cursor on a row, or mark rows"}
 	}
-	in := actions.Intent{Verb: verb, NotNow: subjects.NotNow(verb, s.diagnosis)}
+	in := actions.Intent{Verb: verb, NotNow: subjects.NotNow(verb, s.diagnosis, len(s.keys))}
 	var of backend.Kind
 	sources, able := map[string]bool{}, c.All()
 	for _, k := range s.keys {
@@ -247,9 +248,10 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 	}
 	if len(l.verbs)+len(all) == 0 {
 		if d := s.diagnosis; d != nil && len(d.Do) > 0 {
-			return reply{Say: "Sandglass has no action for this. " + d.Do[0].String()}
+			step, _, _ := strings.Cut(d.Do[0].String(), ". ")
+			return reply{Say: "no action fits these rows; first: " + step}
 		}
-		return reply{Say: "Sandglass has no action for this: R shows the first step"}
+		return reply{Say: "no action fits these rows: R shows the first step"}
 	}
 	for _, r := range actions.RefusedTogether(all) {
 		v := plan.Verb{Refused: &r}

@@ -86,7 +86,7 @@ func (l *verbList) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 	l.of.diagnosis = f.Diagnoses[l.of.asked]
 	for i := range l.verbs {
 		v := &l.verbs[i]
-		v.NotNow, v.Unfit = subjects.NotNow(v.Spec.Verb, l.of.diagnosis), subjects.Unfit(v.Spec.Verb, l.of.keys, f.Snapshot)
+		v.NotNow, v.Unfit = subjects.NotNow(v.Spec.Verb, l.of.diagnosis, len(l.of.keys)), subjects.Unfit(v.Spec.Verb, l.of.keys, f.Snapshot)
 	}
 	return plan.Verbs(l.of.label, l.verbs, l.at, w-2, h-2, f.Theme), nil
 }

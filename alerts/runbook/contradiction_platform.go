@@ -279,8 +279,9 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	region := s.ofRegion()
 	switch {
 	case region != nil:
-		d.conclude("Many sandboxes fail alike: the cause is their region. No remedy in one of them repairs that.")
+		d.conclude("Many sandboxes of one region fail alike. One cause outside them is likely. No remedy in one of them repairs that.")
 		d.dont("Don't act on them in bulk: bulk actions are off.")
+		d.NoBulk = backend.Text("many sandboxes of its region fail alike: act on one at a time, or wait until the incident is over")
 		d.saves = true
 		d.do("Save the evidence: sandglass bundle %s. The vendor's support needs its trace ids.", backend.Clean(region.ID, 40))
 		d.do("Ask the vendor: status page and support.")
@@ -298,6 +299,7 @@ func (s *subjectView) endPlatform(d *Diagnosis) {
 	case d.is("no-checkpoint"):
 		d.conclude("It has no checkpoint: a resume cannot succeed. No remedy brings it back: replace it.")
 		d.dont("Don't resume it again: the answer stays the same.")
+		d.NoResume = backend.Text("it has no checkpoint: the answer stays the same")
 		save()
 		replace()
 		destroy()

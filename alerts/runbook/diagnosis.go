@@ -80,6 +80,9 @@ type Diagnosis struct {
 	NoReset backend.Safe `json:"no_reset,omitzero"`
 	// NoDestroy says why a sandbox is not to be destroyed now; empty when nothing speaks against it.
 	NoDestroy backend.Safe `json:"no_destroy,omitzero"`
+	// NoResume says why a resume cannot help, NoBulk why nothing is done to several at once; empty when nothing speaks against it.
+	NoResume backend.Safe `json:"no_resume,omitzero"`
+	NoBulk   backend.Safe `json:"no_bulk,omitzero"`
 	// Sessions are the sessions that share the cause, where the cause asks for a list; at most MaxSessions.
 	// SessionCount is exact.
 	Sessions     []backend.Key `json:"sessions,omitempty"`

@@ -108,7 +108,7 @@ func TestARegionIsOneDiagnosis(t *testing.T) {
 		t.Fatal("no incident of the region")
 	}
 	of := w.page(board.Alerts[i])
-	if !strings.Contains(of.Conclusion.String(), "the cause is their region") || !strings.Contains(of.Do[0].String(), "sandglass bundle "+board.Alerts[i].ID) {
+	if !strings.Contains(of.Conclusion.String(), "One cause outside them is likely") || of.NoBulk.IsEmpty() || !strings.Contains(of.Do[0].String(), "sandglass bundle "+board.Alerts[i].ID) {
 		t.Errorf("%s: %v", of.Conclusion, of.Do)
 	}
 	for _, k := range []backend.Key{sbKey("c0"), sbKey("c3"), sessionKey("s0")} {

@@ -305,17 +305,17 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 			d.do("Roll forward to the release that wrote the references.")
 		}
 		if list := listOf("ws", "error:schemaVersion"); !slices.ContainsFunc(s.errors, func(e reportedError) bool { return e.cause&alerts.NamesSchema != 0 }) {
-			d.do("Save the %s below first: each step changes the list.", plural(d.SessionCount, "session id"))
+			d.do("Before you deploy save the %s below. Each step changes the list.", plural(d.SessionCount, "session id"))
 		} else if d.SessionCount == 1 {
-			d.do("Save the session id first: each step changes the list. Print it: %s", list)
+			d.do("Before you deploy save the session id. Each step changes the list. Print it: %s", list)
 		} else {
-			d.do("Save the %s first: each step changes the list. Print them: %s", plural(d.SessionCount, "session id"), list)
+			d.do("Before you deploy save the %s. Each step changes the list. Print them: %s", plural(d.SessionCount, "session id"), list)
 		}
 		d.do("Recreate what no release can read. Those workspaces start without files.")
 		d.dont("Don't reset: a reset reads the same reference and fails again.")
 		if n, ok := s.fittingRelease(); ok {
 			if refs := s.oldestRefs(n); refs > 0 {
-				d.dont("Don't deploy schema %d: it cannot read version %d. %s of it.", n+1, n-1, backend.Counted(refs, "reference that is read is", "references that are read are"))
+				d.dont("Don't deploy a release of schema %d: it reads %d to %d. %s of version %d.", n+1, n, n+2, backend.Counted(refs, "reference that is read is", "references that are read are"), n-1)
 			}
 		}
 		d.dont("Don't delete stored references. They are the only way back to the files.")

@@ -87,7 +87,7 @@ func (s *subjectView) histogram() Check {
 	case kinds == 0:
 		return q.unsure("no stored reference is read")
 	case inErrors && v.of[named] == 0:
-		return q.yes(v.from, "of the references that are read %s; the errors name version %d", v.histogram(), named)
+		return q.yes(v.from, "the references that are read: %s; the errors name version %d", v.histogram(), named)
 	case kinds > 1:
 		return q.yes(v.from, "%s", v.histogram())
 	}

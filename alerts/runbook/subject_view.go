@@ -360,7 +360,7 @@ func (s *subjectView) speaksHere(source string) bool {
 		return true
 	}
 	h := s.State.Source(source)
-	if h == nil {
+	if h == nil || len(h.About) == 0 && h.Delivers(backend.InputRegistry) { // another registry speaks for itself
 		return false
 	}
 	if !s.wide && slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return h.ReportsOn(b.Key.Source) }) {

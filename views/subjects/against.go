@@ -11,10 +11,14 @@ import (
 // mostAsked is how many alerts are asked for a reason against an action.
 const mostAsked = 5
 
-// NotNow is why a diagnosis refuses a verb, empty where it does not.
-func NotNow(v actions.Verb, d *runbook.Diagnosis) backend.Safe {
+// NotNow is why a diagnosis refuses a verb for that many subjects, empty where it does not.
+func NotNow(v actions.Verb, d *runbook.Diagnosis, many int) backend.Safe {
 	switch {
 	case d == nil:
+	case many > 1 && !d.NoBulk.IsEmpty():
+		return d.NoBulk
+	case v == actions.Resume:
+		return d.NoResume
 	case v == "reset":
 		return d.NoReset
 	case v == "destroy":
@@ -42,7 +46,7 @@ func Against(verb actions.Verb, targets []backend.Key, at *views.Snapshot) backe
 			continue
 		}
 		d := runbook.Case{State: c.State, Board: c.Board, Subject: q.Subject, Alert: q.Alert, Events: c.State.Events}.Diagnose(q.Incident)
-		why := NotNow(verb, &d)
+		why := NotNow(verb, &d, len(targets))
 		switch n := about[a]; {
 		case why.IsEmpty():
 		case n < len(targets):

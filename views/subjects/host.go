@@ -18,7 +18,7 @@ func (w *writer) host(h *backend.Host) {
 		w.text("note", r)
 	}
 	w.read(&h.Meta)
-	w.urgent(h.Key, false)
+	w.urgent(h.Key, nil)
 	w.raw(&h.Meta)
 }
 

@@ -79,7 +79,7 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 			}
 			n++
 			if refused.IsEmpty() {
-				refused = NotNow(x.Spec.Verb, d)
+				refused = NotNow(x.Spec.Verb, d, many)
 			}
 			w.offer(label(n, "act"), &x, many, refused)
 		}
@@ -231,8 +231,8 @@ func (w *writer) reading(incident, how string) {
 }
 
 // urgent writes what an engineer looks for first on the page of a thing: the alerts that name it, and what to do before all else.
-// Many facts that follow are headed; a few begin with the next heading of their own.
-func (w *writer) urgent(key backend.Key, many bool) {
+// The facts behind them follow, headed where something stands before them; nil: none are left.
+func (w *writer) urgent(key backend.Key, facts func()) {
 	before := w.Len()
 	named := w.naming(key)
 	if page, ok := PageOf(key, w.f); ok && page.Trouble && !w.f.Printed && key.Kind != backend.KindSource {
@@ -243,8 +243,12 @@ func (w *writer) urgent(key backend.Key, many bool) {
 	if named {
 		w.Under(headWhy, func() { w.reason(key) })
 	}
-	if many && w.Len() > before {
-		w.Head(headRead)
+	switch {
+	case facts == nil:
+	case w.Len() > before:
+		w.Under(headRead, facts)
+	default:
+		facts()
 	}
 }
 

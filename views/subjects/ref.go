@@ -103,7 +103,28 @@ func (w *writer) ref(r *backend.Ref) {
 	w.text("sandbox id", r.Sandbox.Safe())
 	w.at("saved", r.SavedAt, "")
 	w.read(&r.Meta)
-	w.urgent(r.Key, true)
+	w.urgent(r.Key, func() { w.refFacts(r) })
+	if r.Agent != nil {
+		w.agentState(r)
+	}
+	w.doable(r.Key)
+	w.Head("Joined")
+	w.owner(r.Key.Source, r.Key.Parent)
+	w.workspaceOf(r.Key.Parent, r.Key.ID)
+	w.sandboxesThat(func(b *backend.Sandbox) bool {
+		return !r.Sandbox.IsZero() && (b.Key.ID == r.Sandbox || w.f.State.SandboxNamed(r.Sandbox, r.Provider) == b)
+	})
+	w.history(&r.Meta)
+	w.extra("Other fields", r.Extra)
+	if !r.Opaque.IsEmpty() {
+		w.Head("The provider's own part")
+		w.Raw(r.Opaque.String())
+	}
+	w.raw(&r.Meta)
+}
+
+// refFacts writes what a reference holds beyond what it points at.
+func (w *writer) refFacts(r *backend.Ref) {
 	w.text("namespace", r.Namespace.Safe())
 	switch n, known := r.SchemaVersion.Get(); {
 	case known:
@@ -122,23 +143,6 @@ func (w *writer) ref(r *backend.Ref) {
 		w.text("capabilities", backend.Join(r.Capabilities, ", "))
 	}
 	w.text("origin", r.Origin)
-	if r.Agent != nil {
-		w.agentState(r)
-	}
-	w.doable(r.Key)
-	w.Head("Joined")
-	w.owner(r.Key.Source, r.Key.Parent)
-	w.workspaceOf(r.Key.Parent, r.Key.ID)
-	w.sandboxesThat(func(b *backend.Sandbox) bool {
-		return !r.Sandbox.IsZero() && (b.Key.ID == r.Sandbox || w.f.State.SandboxNamed(r.Sandbox, r.Provider) == b)
-	})
-	w.history(&r.Meta)
-	w.extra("Other fields", r.Extra)
-	if !r.Opaque.IsEmpty() {
-		w.Head("The provider's own part")
-		w.Raw(r.Opaque.String())
-	}
-	w.raw(&r.Meta)
 }
 
 type refKind struct{ base }

@@ -79,7 +79,7 @@ func (w *writer) rejectedBy(r *views.Rejection) {
 		w.cell("source", StatusCell(h.Status), normal("  "+h.Key.Source), dim(lastRead(h, w.f)))
 	}
 	if !r.Session.IsZero() {
-		w.urgent(backend.Key{Kind: backend.KindSession, Source: home, ID: r.Session}, false)
+		w.urgent(backend.Key{Kind: backend.KindSession, Source: home, ID: r.Session}, nil)
 	}
 }
 

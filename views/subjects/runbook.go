@@ -66,8 +66,8 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why, Trouble: trouble}, incident != ""
 }
 
-// JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, the references saved of it, and a
-// workspace's session; of a piece of work what it belongs to, and what that is joined to; of a sandbox of an agent SDK its session
+// JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, the references saved of it, a session's
+// workspaces, and a workspace's session; of a piece of work what it belongs to, and what that is joined to; of a sandbox of an agent SDK its session
 // and the saved state that names it, and of one that was refused a place the places.
 func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	session, name := key.ID, backend.ID{}
@@ -90,6 +90,11 @@ func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	}
 	if !name.IsZero() {
 		near[backend.Key{Kind: backend.KindSession, Source: key.Source, ID: session}] = true
+	}
+	if key.Kind == backend.KindSession {
+		for x := range st.Workspaces.Of(backend.KindWorkspace, key.Source, key.ID) {
+			near[x.Key] = true
+		}
 	}
 	for _, b := range st.BoxesOf(session) {
 		if b.IsSandbox && (name.IsZero() || b.Workspace.IsZero() || b.Workspace == name) {
@@ -266,14 +271,11 @@ func Checked(a *alerts.Alert, f *views.Frame) *kit.Doc {
 }
 
 // AskedBy is the question that the details of a thing want answered: an alert's own, and that of the worst alert which names
-// the thing; false when there is none.
+// the thing or a part of it; false when there is none.
 func AskedBy(key backend.Key, f *views.Frame) (views.Question, bool) {
 	if a := views.FindAlert(f.Board, key); a != nil {
 		return Asked(a)
 	}
-	if a := f.Alert(key); a == nil || a.Runbook == "" {
-		return views.Question{}, false
-	}
 	p, ok := PageOf(key, f)
-	return p.Question, ok
+	return p.Question, ok && p.Rule != ""
 }

@@ -45,7 +45,34 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	if !b.IsSandbox {
 		w.Field("", dim("Nothing marks it as a sandbox, so nothing is ever done to it. A sandbox has the session label or the selector of its source."))
 	}
-	w.urgent(b.Key, true)
+	w.urgent(b.Key, func() { w.sandboxFacts(b) })
+	w.doable(b.Key)
+	w.linked(b)
+	w.Head("Joined")
+	w.joinedSession(b)
+	w.joinedBy(b.JoinedBy, b.JoinedLine)
+	w.belief(b)
+	w.workspaceOf(w.f.State.SessionOn(b), w.f.State.WorkspaceOn(b))
+	for i, m := range b.Mounts {
+		ro := ", writable"
+		if m.ReadOnly {
+			ro = ", read-only"
+		}
+		w.Field(label(i+1, "mounts"), normal(fmt.Sprintf("%s on %s", m.Source, m.Destination)), dim("  "+m.Type.String()+ro))
+	}
+	w.workIn(b.Key)
+	w.savedState(b)
+	w.agentErrors(b)
+	w.lifecycle(b)
+	w.history(&b.Meta)
+	w.extra("Labels", b.Labels)
+	w.raw(&b.Meta)
+}
+
+// sandboxFacts writes what was read of a sandbox beyond its state.
+func (w *writer) sandboxFacts(b *backend.Sandbox) {
+	set := Sandboxes()
+	col := func(name string) Cell { return set.Columns[set.Column(name)].Cell(b, w.f.Snapshot) }
 	w.planes(b)
 	w.checks(b)
 	w.text("check said", b.HealthOutput)
@@ -75,27 +102,6 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.text("directory", b.WorkDir)
 	w.text("command", b.Command)
 	w.text("ports", backend.Join(b.Ports, " "))
-	w.doable(b.Key)
-	w.linked(b)
-	w.Head("Joined")
-	w.joinedSession(b)
-	w.joinedBy(b.JoinedBy, b.JoinedLine)
-	w.belief(b)
-	w.workspaceOf(w.f.State.SessionOn(b), w.f.State.WorkspaceOn(b))
-	for i, m := range b.Mounts {
-		ro := ", writable"
-		if m.ReadOnly {
-			ro = ", read-only"
-		}
-		w.Field(label(i+1, "mounts"), normal(fmt.Sprintf("%s on %s", m.Source, m.Destination)), dim("  "+m.Type.String()+ro))
-	}
-	w.workIn(b.Key)
-	w.savedState(b)
-	w.agentErrors(b)
-	w.lifecycle(b)
-	w.history(&b.Meta)
-	w.extra("Labels", b.Labels)
-	w.raw(&b.Meta)
 }
 
 // cpuLimit, sent and over are what only a platform's own analytics says of usage.

@@ -43,7 +43,7 @@ func (w *writer) source(h *fleet.SourceHealth) {
 	if !h.Error.IsEmpty() {
 		w.tone("why", StatusCell(h.Status).Tone, h.Error.String())
 	}
-	w.urgent(h.Key, false)
+	w.urgent(h.Key, nil)
 	w.doable(h.Key)
 	w.sight(h)
 	w.cost(h)

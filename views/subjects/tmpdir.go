@@ -118,10 +118,11 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 		w.Field("", dim("The walk stopped at its bound: these are lower bounds."))
 	}
 	w.read(&t.Meta)
-	w.urgent(t.Key, true)
-	w.at("made", t.Born, "")
-	w.text("owner", t.Owner)
-	w.text("mode", t.Mode)
+	w.urgent(t.Key, func() {
+		w.at("made", t.Born, "")
+		w.text("owner", t.Owner)
+		w.text("mode", t.Mode)
+	})
 	w.Head("Held by")
 	holders, ok := t.Holders.Get()
 	switch {

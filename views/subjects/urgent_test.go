@@ -64,3 +64,34 @@ func TestAPageBeginsWithItsAlertsAndFirstSteps(t *testing.T) {
 		}
 	}
 }
+
+// TestASessionsPageHasTheAlertsOfItsWorkspaces with the first step of the worst, and names at most a few of one alert.
+func TestASessionsPageHasTheAlertsOfItsWorkspaces(t *testing.T) {
+	t.Parallel()
+	s := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "src", ID: backend.MustID("s1")}, ReadAt: noon}}
+	var boxes []*backend.Workspace
+	a := &alerts.Alert{ID: "a1", Rule: "some-rule", Source: "src", Runbook: "1", Severity: alerts.SeverityCritical, State: alerts.StateFiring, Since: noon}
+	for _, id := range []string{"w1", "w2", "w3", "w4", "w5"} {
+		x := &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "src", Parent: s.Key.ID, ID: backend.MustID(id)}, ReadAt: noon}}
+		boxes = append(boxes, x)
+		a.Subjects = append(a.Subjects, alerts.Subject{Key: x.Key, State: alerts.StateFiring, Since: noon})
+	}
+	a.SubjectCount = len(boxes)
+	st := &fleet.State{Wall: noon, Sessions: fleet.NewTable(s), Workspaces: fleet.NewTable(boxes...)}
+	f := &views.Frame{Theme: theme.New(theme.NoColours, theme.Unicode), Snapshot: views.NewSnapshot(noon, st, &alerts.Board{Alerts: []*alerts.Alert{a}})}
+	q, ok := AskedBy(s.Key, f)
+	if !ok || q.Subject != boxes[0].Key {
+		t.Errorf("it asks %v, %t", q, ok)
+	}
+	f.Diagnoses = map[views.Question]*runbook.Diagnosis{q: {Conclusion: backend.Text("so it is"), Do: []backend.Safe{backend.Text("do this")}}}
+	doc, _ := Doc(s.Key, f)
+	text := strings.Join(doc.Layout(f.Theme, 78), "\n")
+	for _, want := range []string{"about its workspace w1", "about its workspace w3", "and about 2 more that belong to it", "do this", "so it is"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "w4") && strings.Index(text, "w4") < strings.Index(text, headDo) {
+		t.Errorf("it lists more than %d of one alert:\n%s", mostParts, text)
+	}
+}

@@ -43,7 +43,7 @@ func (w *writer) work(e backend.Worker, kind backend.Safe) {
 	w.happened("started", x.Started(), x.StartedAt)
 	w.happened("ended", x.Ended(), x.EndedAt)
 	w.read(m)
-	w.urgent(m.Key, false)
+	w.urgent(m.Key, nil)
 	w.doable(m.Key)
 	w.Head("Joined")
 	w.parent(e)

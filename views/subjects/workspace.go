@@ -218,7 +218,7 @@ func (w *writer) workspace(x *backend.Workspace) {
 	}
 	w.read(&x.Meta)
 	w.text("provider", x.Provider)
-	w.urgent(x.Key, false)
+	w.urgent(x.Key, nil)
 	w.doable(x.Key)
 	w.Head("Joined")
 	w.owner(x.Key.Source, x.Key.Parent)

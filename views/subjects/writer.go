@@ -211,24 +211,38 @@ func freshness(m *backend.Meta, f *views.Frame) string {
 	return "just now"
 }
 
+// mostParts is how many subjects of an alert are listed that belong to the one of the page.
+const mostParts = 3
+
 // naming lists the alerts that name a subject, and reports whether there are any.
 func (w *writer) naming(key backend.Key) bool {
 	first := true
 	near := JoinedTo(key, w.f.State)
 	for _, a := range w.f.Board.Alerts {
+		parts := 0
 		for i := range a.Subjects {
 			k := a.Subjects[i].Key
-			if !a.About(i, key) && !near[k] {
-				continue
+			if !a.About(i, key) {
+				if !near[k] {
+					continue
+				}
+				if parts++; parts > mostParts {
+					continue
+				}
 			}
 			if first {
 				w.Head(headAlerts)
 				first = false
 			}
-			w.named(a, &a.Subjects[i])
+			if parts <= 1 {
+				w.named(a, &a.Subjects[i])
+			}
 			if near[k] && !a.About(i, key) {
 				w.Line(dim("  about " + ofIt(k, w.f.Snapshot)))
 			}
+		}
+		if more := parts - mostParts; more > 0 {
+			w.Line(dim("  and about " + kit.Number(more) + " more that belong to it"))
 		}
 	}
 	return !first
