@@ -42,10 +42,6 @@ func (l targetReader) process(c *actions.Candidate, b *backend.Sandbox, q action
 	}
 	switch {
 	case !c.Why.IsEmpty():
-	case !read || !x.Read(backend.PartProcesses):
-		c.Why = backend.Text("which processes run in it is not known: probe it first")
-	case len(alive) == 0:
-		c.Why = backend.Text("nothing ran in it when it was probed")
 	case wanted == "" && len(alive) > 1:
 		c.Why = backend.Textf("%s ran in it: choose one (a command takes --process), of %s", backend.Counted(len(alive), "process", "processes"), some(alive))
 		c.Choices = choices

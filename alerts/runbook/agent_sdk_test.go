@@ -38,6 +38,10 @@ func TestPagesOfAnAgentSDK(t *testing.T) {
 			Subjects: []alerts.Subject{{Key: sbKey("b"), Detail: backend.Clean(c.cause, 200)}}, SubjectCount: 1}
 		w := world{sandboxes: []*backend.Sandbox{box("b", "", func(b *backend.Sandbox) {
 			b.Provider, b.Region, b.Reported, b.LifecycleAt = backend.Text("blaxel"), backend.Text("us-pdx-1"), backend.Text("DEPLOYED RUNNING"), before(time.Second)
+			if c.rule == "runaway-process" { // it was read
+				b.Observed = b.WithObserved([]backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: now, Inside: &backend.Inside{At: now, Answered: true,
+					Processes: []backend.SandboxProcess{{PID: backend.Text("7"), Class: backend.WorkRunning}}}}}).Observed
+			}
 		})}, board: &alerts.Board{Alerts: []*alerts.Alert{a}}}
 		d := w.page(a)
 		want(t, d, map[string]Mark{c.check: Confirmed})

@@ -19,7 +19,7 @@ func (s *State) Unfit(verb string, b *backend.Sandbox) backend.Safe {
 	case b.Provider.String() == "agentuity":
 		return s.unfitAgentuity(verb, b)
 	case b.Provider.String() == "blaxel":
-		return cmp.Or(unfitBlaxel(verb, b), s.outsideHosts(verb, b))
+		return cmp.Or(unfitBlaxel(verb, b), s.outsideHosts(verb, b), noProcess(verb, b))
 	case verb == "repair" && idle(b):
 		return backend.Textf("it does not run: %s", b.Reported)
 	}
@@ -191,6 +191,19 @@ func unfitBlaxel(verb string, b *backend.Sandbox) backend.Safe {
 		return backend.Textf("it is reported %s, which is not known here: whether its server answers then is not known either", b.Reported)
 	default:
 		return backend.Textf("it is reported %s: its server does not answer then", b.Reported)
+	}
+	return backend.Safe{}
+}
+
+// noProcess is why no process in a sandbox can be ended: the newest probe read none that may run.
+func noProcess(verb string, b *backend.Sandbox) backend.Safe {
+	x, probed := b.Inside()
+	switch {
+	case verb != "stop-process" && verb != "kill-process":
+	case !probed || !x.Read(backend.PartProcesses):
+		return backend.Text("which processes run in it is not known: probe it first")
+	case !slices.ContainsFunc(x.Processes, func(p backend.SandboxProcess) bool { return p.MayRun() }):
+		return backend.Text("nothing ran in it when it was probed")
 	}
 	return backend.Safe{}
 }

@@ -169,6 +169,31 @@ func TestVerbsThatCannotFit(t *testing.T) {
 	}
 }
 
+// No process is offered to be ended where none was read: the list of verbs and the page say why.
+func TestVerbsOfProcessesNeedAProcessThatWasRead(t *testing.T) {
+	key := backend.Key{Kind: backend.KindSandbox, Source: "bl", ID: backend.MustID("b1")}
+	unread := []backend.Safe{backend.Text(backend.PartProcesses)}
+	for want, inside := range map[string][]*backend.Inside{
+		"which processes run in it is not known: probe it first": {nil, {At: noon, Answered: true, Unread: unread}},
+		"nothing ran in it when it was probed":                   {{At: noon, Answered: true}, {At: noon, Answered: true, Processes: []backend.SandboxProcess{{PID: backend.Text("7"), Class: backend.WorkFailed}}}},
+		"":                                                       {{At: noon, Answered: true, Processes: []backend.SandboxProcess{{PID: backend.Text("7"), Class: backend.WorkRunning}}}},
+	} {
+		for _, x := range inside {
+			b := (&backend.Sandbox{Meta: backend.Meta{Key: key}, Provider: backend.Text("blaxel"), IsSandbox: true, Class: backend.SandboxRunning, Reported: backend.Text("DEPLOYED")}).
+				WithObserved([]backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK, At: noon, Inside: x}})
+			c := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b)}, nil)
+			for _, v := range []actions.Verb{actions.StopProcess, actions.KillProcess} {
+				if got := Unfit(v, []backend.Key{key}, c).String(); got != want {
+					t.Errorf("%s of one with %+v: %q, want %q", v, x, got, want)
+				}
+			}
+			if got := Unfit(actions.Probe, []backend.Key{key}, c); !got.IsEmpty() {
+				t.Errorf("its probe: %q", got)
+			}
+		}
+	}
+}
+
 // The impact of a contradiction claims no more than what was observed, and names who reports it well.
 func TestImpactOfAContradiction(t *testing.T) {
 	for _, x := range []struct {
