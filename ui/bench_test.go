@@ -9,6 +9,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 func benchModel(n int) (*Model, *fixedFeed, *time.Time) {
@@ -106,4 +108,41 @@ func BenchmarkRefresh(b *testing.B) {
 			m.Close()
 		})
 	}
+}
+
+// A cursor key on Sandboxes of an engine with 200 containers, where the rest of the row stands below the table; and a State that
+// changed in nothing, as one comes with each second.
+func BenchmarkSandboxesKey(b *testing.B) {
+	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
+	boxes := make([]*backend.Sandbox, 200)
+	for i := range boxes {
+		c := *machines(now, "docker-local")[3]
+		c.Name, c.Key.ID = safe(fmt.Sprintf("agent-%d", i)), backend.MustID(fmt.Sprintf("%012x", i*7919))
+		c.Image, c.Command, c.ReadAt = safe("bb:1"), safe("sleep 100000"), now
+		boxes[i] = &c
+	}
+	state := &fleet.State{Number: 100, Wall: now, Sandboxes: fleet.NewTable(boxes...),
+		Sources: []*fleet.SourceHealth{source(now, "docker-local", "docker", fleet.StatusOK, backend.InputContainers)}}
+	m := New(Viewer{Name: "bench", Size: Size{120, 40}, ColorProfile: colorprofile.ANSI256, Now: func() time.Time { return now }}, newFeed(state, &alerts.Board{}))
+	defer m.Close()
+	m.open(3)
+	m.View()
+	b.Run("down and up", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := range b.N {
+			k := tea.KeyPressMsg{Code: tea.KeyDown}
+			if i%16 > 7 {
+				k = tea.KeyPressMsg{Code: tea.KeyUp}
+			}
+			m.Update(k)
+			m.View()
+		}
+	})
+	b.Run("second", func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			m.Update(tickMsg{})
+			m.View()
+		}
+	})
 }

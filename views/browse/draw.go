@@ -1,9 +1,7 @@
 package browse
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"sandglass/backend"
@@ -150,35 +148,42 @@ func (l *List[R]) pane(w, h int, f *views.Frame, room Room) kit.Block {
 	return kit.NewBlock(w, h, lines)
 }
 
+// placed are the rows in sight and the places of the columns.
+type placed[R any] struct {
+	top, rows   []kit.Row[R]
+	each, above int
+	slots       []slot
+}
+
 // rows draws the table: a head line and the visible rows.
-func (l *List[R]) rows(w, h int) kit.Block {
-	t := l.look
-	top, each, rows, above := l.window(h - 1)
-	slots := l.slots(w, slices.Concat(top, rows))
+func (l *List[R]) rows(w, h int) kit.Block { return l.drawRows(w, h, l.place(w, h)) }
+
+func (l *List[R]) drawRows(w, h int, p placed[R]) kit.Block {
+	t, slots := l.look, p.slots
 	l.shown, l.slotted = l.shown[:0], slots
 	for _, s := range slots {
 		l.shown = append(l.shown, s.Column)
 	}
 	lines := make([]string, 0, h)
 	l.drawn.width, l.drawn.rows = w, l.drawn.rows[:0]
-	l.first, l.visible = above, l.visible[:0:0]
+	l.first, l.visible = p.above, l.visible[:0:0]
 	add := func(line string, k backend.Key) {
 		lines, l.drawn.rows = append(lines, line), append(l.drawn.rows, k)
 	}
-	add(l.head(t, w, slots), backend.Key{})
+	add(head(t, w, slots, l.sort, l.reverse), backend.Key{})
 	put := func(r kit.Row[R]) backend.Key {
 		k := l.cfg.Set.Key(r.Row)
 		l.visible = append(l.visible, k)
 		add(l.row(t, w, slots, r), k)
 		return k
 	}
-	for _, r := range top {
-		if k := put(r); each > 1 {
+	for _, r := range p.top {
+		if k := put(r); p.each > 1 {
 			add(l.vitals(t, w, k), k)
 		}
 	}
 	last := ""
-	for i, r := range rows {
+	for i, r := range p.rows {
 		if l.groups.by != "" {
 			if group := l.groupOf(r.Row); i == 0 || group != last {
 				add(l.groupHead(t, w, group), backend.Key{})
@@ -194,15 +199,17 @@ func (l *List[R]) rows(w, h int) kit.Block {
 	return kit.NewBlock(w, h, lines)
 }
 
-// slots gives columns their places: no more than the rows in sight need, and nothing to a column in which all of them say the
-// same, as long as a flexible column lacks room.
-func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
-	cols := make([]kit.Column, len(l.cfg.Set.Columns))
+// place finds the rows in sight and gives columns their places: no more than these rows need, and nothing to a column in which all
+// of them say the same, as long as a flexible column lacks room.
+func (l *List[R]) place(w, h int) (p placed[R]) {
+	p.top, p.each, p.rows, p.above = l.window(h - 1)
+	cols := make([]column, len(l.cfg.Set.Columns))
 	local, said := l.cur.Snapshot().Local(), l.ask()
-	for i, c := range l.cfg.Set.Columns {
+	for i := range cols {
+		c := &l.cfg.Set.Columns[i]
 		hidden := !l.offered(i, w) || !l.chosen[c.Name] && i != l.sort && said[i].needless
-		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: max(c.Ideal, said[i].wanted),
-			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
+		cols[i] = column{kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: max(c.Ideal, said[i].wanted),
+			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}, c.Follows}
 		if local && c.Local > 0 && !said[i].urgent {
 			cols[i].Priority, cols[i].Hidden = c.Local, c.Needed != nil && hidden
 		}
@@ -210,87 +217,23 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 			cols[i].Priority, cols[i].Hidden = 1, !on
 		}
 	}
-	need, same, nothing := l.needs(cols, rows)
-	for i := range cols {
-		c := &cols[i]
-		if l.cfg.Set.Columns[i].Follows && !nothing[i] { // its first value moves no other column
-			need[i] = max(need[i], c.Min)
+	var of [][]cell
+	for _, rows := range [][]kit.Row[R]{p.top, p.rows} {
+		for _, r := range rows {
+			cells := l.cellsOf(r.Row)
+			for i := range cols {
+				if !cols[i].Hidden {
+					l.cell(r.Row, cells, i)
+				}
+			}
+			of = append(of, cells)
 		}
-		c.Min = min(c.Min, need[i])
-		c.Ideal = max(c.Min, min(c.Ideal, need[i]))
 	}
-	slots := kit.LayOut(cols, gutter, w-gutter-1)
-	lacks := slices.ContainsFunc(slots, func(s kit.Slot) bool { return cols[s.Column].Flex > 0 && s.Width < need[s.Column] })
-	lacks = lacks || local && len(slots) < len(cols)-len(slices.DeleteFunc(slices.Clone(cols), func(c kit.Column) bool { return !c.Hidden }))
-	for i := range cols {
-		cols[i].Hidden = cols[i].Hidden || lacks && same[i] && cols[i].Priority > 1 && i != l.sort
-	}
-	if lacks {
-		slots = kit.LayOut(cols, gutter, w-gutter-1)
-	}
-	return slots
+	p.slots = slots(cols, of, l.sort, w, local)
+	return p
 }
 
-// needs is how wide the columns are for these rows, and in which of them all rows say the same, or nothing.
-func (l *List[R]) needs(cols []kit.Column, rows []kit.Row[R]) (need []int, same, nothing []bool) {
-	const some = 3 // fewer rows often agree by chance, but not in having nothing
-	need, same, nothing = make([]int, len(cols)), make([]bool, len(cols)), make([]bool, len(cols))
-	for i, c := range cols {
-		need[i], same[i] = kit.Width(cmp.Or(c.Brief, c.Title)), len(rows) > 0
-		if i == l.sort {
-			need[i]++
-		}
-		first := ""
-		for n, r := range rows {
-			if c.Hidden {
-				break
-			}
-			l.cur.Row = r.Row
-			cell := l.cur.Cell(i)
-			text := cell.Text.String()
-			if n == 0 {
-				first = text
-			}
-			same[i] = same[i] && text == first
-			cols[i].Whole = cols[i].Whole || c.Flex == 0 && !cell.Short.IsEmpty()
-			width := min(kit.Width(text), max(kit.Width(cell.Fitting(0)), c.Ideal))
-			if cell.Mark != theme.MarkNone {
-				width += 2
-			}
-			need[i] = max(need[i], width)
-		}
-		nothing[i] = same[i] && (first == subjects.Nothing || first == "")
-		same[i] = same[i] && (len(rows) >= some || first == subjects.Nothing)
-	}
-	return need, same, nothing
-}
-
-func (l *List[R]) head(t *theme.Theme, w int, slots []kit.Slot) string {
-	line := kit.NewLine(t, w)
-	for _, s := range slots {
-		c := &l.cfg.Set.Columns[s.Column]
-		title := c.Title
-		arrow := ""
-		if s.Column == l.sort {
-			arrow = "↑"
-			if l.reverse {
-				arrow = "↓"
-			}
-		}
-		if c.Brief != "" && kit.Width(title+arrow) > s.Width {
-			title = c.Brief
-		}
-		line.PadTo(s.X)
-		tone := theme.Dim
-		if arrow != "" {
-			tone = theme.Accent
-		}
-		line.Cell(tone, kit.Cut(title, s.Width-kit.Width(arrow))+arrow, s.Width, c.Align == subjects.Right)
-	}
-	return line.String()
-}
-
-func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) string {
+func (l *List[R]) row(t *theme.Theme, w int, slots []slot, r kit.Row[R]) string {
 	line := kit.NewLine(t, w)
 	if r.OnCursor {
 		line.OnCursor()
@@ -316,43 +259,12 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 	case l.cfg.Under != nil && l.natural() && l.cfg.Under(l.cur.Snapshot(), r.Row):
 		line.Put(theme.Dim, "└")
 	}
+	cells := l.cellsOf(r.Row)
 	for _, s := range slots {
 		line.PadTo(s.X)
-		c := &l.cfg.Set.Columns[s.Column]
-		cell := l.cur.Cell(s.Column)
-		if c.Flex > 0 {
-			cell = shortened(cell, s.Width)
-		}
-		drawCell(line, t, cell, s.Width, c.Align == subjects.Right, muted)
+		drawCell(line, t, l.cell(r.Row, cells, s.Column), s, muted)
 	}
 	return line.String()
-}
-
-// shortened cuts the middle out of a text that is too long for a flexible column: these show foreign text.
-func shortened(c subjects.Cell, w int) subjects.Cell {
-	if c.Mark != theme.MarkNone || kit.Width(c.Text.String()) <= w {
-		return c
-	}
-	return subjects.Cell{Text: backend.Clean(kit.CutMiddle(c.Fitting(w), w), backend.MaxTextRunes), Tone: c.Tone}
-}
-
-func drawCell(line *kit.Line, t *theme.Theme, c subjects.Cell, w int, right, muted bool) {
-	tone := c.Tone
-	if muted {
-		tone = theme.Dim
-	}
-	room := w
-	if c.Mark != theme.MarkNone {
-		room -= 2
-	}
-	text := c.Fitting(room)
-	if c.Mark != theme.MarkNone {
-		line.Put(tone, t.Mark(c.Mark)+" ")
-	}
-	if tone == theme.Good {
-		tone = theme.Normal // the sign is enough: what works must not shout
-	}
-	line.Cell(tone, text, room, right)
 }
 
 // empty says why there are no rows and what is waited for.

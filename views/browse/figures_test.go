@@ -7,14 +7,13 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
-	"sandglass/views/kit"
 	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
 // The first value of a processor's use, and each larger one, moves no column sideways.
 func TestAFigureThatComesMovesNoColumn(t *testing.T) {
-	draw := func(cpu backend.Value[float64]) []kit.Slot {
+	draw := func(cpu backend.Value[float64]) []slot {
 		box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("c1")}},
 			Name: backend.Text("web"), Reported: backend.Text("running"), Class: backend.SandboxRunning,
 			Usage: backend.Known(backend.Usage{CPU: cpu, Mem: backend.Known(int64(300 << 20)), MemLimit: backend.NotApplicable[int64]()})}
@@ -31,7 +30,7 @@ func TestAFigureThatComesMovesNoColumn(t *testing.T) {
 			t.Fatalf("%d columns, %d before", len(after), len(before))
 		}
 		for i := range after {
-			if after[i] != before[i] {
+			if after[i].Slot != before[i].Slot {
 				t.Errorf("at %g cores column %d stands at %d, %d wide; before at %d, %d wide", cores, i, after[i].X, after[i].Width, before[i].X, before[i].Width)
 			}
 		}

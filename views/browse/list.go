@@ -85,7 +85,7 @@ type List[R any] struct {
 	first    int  // place of the first visible row
 	width    int  // in cells, as it was last drawn
 	ruled    bool // a rule says how many rows are out of sight
-	slotted  []kit.Slot
+	slotted  []slot
 	shown    []int // columns that are on the screen, to go round with Sort
 	look     *theme.Theme
 	steady   steady
@@ -96,6 +96,7 @@ type List[R any] struct {
 	groups   groups
 	pinned   pinned
 	asked    asked
+	cells    cells
 }
 
 // New makes a List.

@@ -15,22 +15,18 @@ const leastRows = 6
 // withRest draws the table. Where containers are all that is watched, the columns for which the screen is too narrow stand
 // below it, for the row under the cursor. How many lines they take does not depend on that row, so that nothing jumps.
 func (l *List[R]) withRest(w, h int, f *views.Frame) kit.Block {
-	table := l.rows(w, h)
 	if !l.cur.Snapshot().Local() {
-		return table
+		return l.rows(w, h)
 	}
-	lacking := l.lacking()
-	if len(lacking) == 0 || h-len(lacking)-1 < leastRows {
-		return table
-	}
+	whole := l.place(w, h)
+	lacking := l.lacking(&whole)
 	row, ok := l.Selected()
-	if !ok {
-		return table
+	if !ok || len(lacking) == 0 || h-len(lacking)-1 < leastRows {
+		return l.drawRows(w, h, whole)
 	}
-	doc := &kit.Doc{}
-	l.cur.Row = row
+	doc, of := &kit.Doc{}, l.cellsOf(row)
 	for _, i := range lacking {
-		if cell := l.cur.Cell(i); cell.Text.String() != subjects.Nothing {
+		if cell := l.cell(row, of, i); cell.Text.String() != subjects.Nothing {
 			doc.Field(strings.ToLower(l.cfg.Set.Columns[i].Title), kit.Span{Tone: theme.Normal, Text: cell.Text.String()})
 		}
 	}
@@ -40,23 +36,23 @@ func (l *List[R]) withRest(w, h int, f *views.Frame) kit.Block {
 }
 
 // lacking are the columns about containers that are not on the screen, or that do not show a row in sight whole.
-func (l *List[R]) lacking() []int {
+func (l *List[R]) lacking(p *placed[R]) []int {
 	var out []int
-	rows, _, _ := l.table.Window(len(l.visible))
-	for i, c := range l.cfg.Set.Columns {
-		if c.Local == 0 {
+	rows, _, _ := l.table.Window(len(p.top) + len(p.rows))
+	widths := make([]int, len(l.cfg.Set.Columns))
+	for _, s := range p.slots {
+		widths[s.Column] = s.Width
+	}
+	of := make([][]cell, len(rows))
+	for n, r := range rows {
+		of[n] = l.cellsOf(r.Row)
+	}
+	for i, width := range widths {
+		if l.cfg.Set.Columns[i].Local == 0 {
 			continue
 		}
-		width := 0
-		for _, s := range l.slotted {
-			if s.Column == i {
-				width = s.Width
-			}
-		}
-		for _, r := range rows {
-			l.cur.Row = r.Row
-			cell := l.cur.Cell(i)
-			if text := cell.Text.String(); text != subjects.Nothing && kit.Width(text) > width {
+		for n, r := range rows {
+			if c := l.cell(r.Row, of[n], i); c.Text.String() != subjects.Nothing && c.width > width {
 				out = append(out, i)
 				break
 			}

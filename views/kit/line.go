@@ -12,12 +12,14 @@ import (
 
 // Width is the number of cells a text takes.
 func Width(s string) int {
-	for i := 0; i < len(s); i++ {
-		if s[i] < 0x20 || s[i] > 0x7e {
+	n := 0
+	for _, r := range s {
+		if narrow := r >= ' ' && r <= '~' || r >= '‐' && r <= '‧' || r >= '─' && r <= '╿'; !narrow {
 			return ansi.StringWidth(s)
 		}
+		n++
 	}
-	return len(s)
+	return n
 }
 
 // Cut shortens a text to w cells; an ellipsis marks the cut. A word is left out rather than torn apart, unless that would
