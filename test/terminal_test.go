@@ -3,6 +3,7 @@ package test
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -250,6 +251,33 @@ func TestSignalsRestoreTheTerminal(t *testing.T) {
 				t.Errorf("the crash file holds %.200q, %v", dump, err)
 			}
 		})
+	}
+}
+
+// What a signal ends is kept before the process ends: the next console begins there, and no half of a file is left.
+func TestASignalKeepsWhereTheConsoleWas(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	config := writeConfig(t, fmt.Sprintf("[[source]]\nid = \"scratch\"\nkind = \"tmpdir\"\nroots = [%q]\n", t.TempDir()))
+	p := startOnTerminal(t, nil, "--config", config, "--state-dir", state)
+	p.waitFor(t, "Sources")
+	if _, err := p.tty.WriteString("9"); err != nil {
+		t.Fatal(err)
+	}
+	p.sees(t, "KIND")
+	if err := p.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	p.ended(t)
+	kept, err := filepath.Glob(filepath.Join(state, "console-*.json"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept: %v %v", kept, err)
+	}
+	if data, err := os.ReadFile(kept[0]); err != nil || !strings.Contains(string(data), `"sources"`) {
+		t.Errorf("kept %s, %v", data, err)
+	}
+	if half, err := filepath.Glob(filepath.Join(state, ".console-*")); err != nil || len(half) > 0 {
+		t.Errorf("left: %v %v", half, err)
 	}
 }
 

@@ -46,9 +46,10 @@ type Model struct {
 	bell       bell
 	unfinished []backend.Safe // plans that were broken off, until they were seen
 
-	past  pastFilters
-	names hiddenNames
-	looks looks
+	past   pastFilters
+	names  hiddenNames
+	keeper keeper // of the place that the next console begins with
+	looks  looks
 	// reloading is about the configuration's file.
 	reloading reloading
 	signals   signals
@@ -153,7 +154,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		return tea.Batch(m.wait(m.pause()), m.diagnose(), ringBell(m))
 	case tickMsg:
 		m.onTick()
-		return tea.Batch(tick(m.done), m.diagnose(), lookAtFile(m))
+		return tea.Batch(tick(m.done), m.diagnose(), lookAtFile(m), keepPlace(m))
 	case reloadedMsg:
 		return takeReloaded(m, msg)
 	case diagnosedMsg:

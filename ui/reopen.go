@@ -1,7 +1,11 @@
 package ui
 
 import (
+	"reflect"
 	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
 	"sandglass/views"
@@ -42,17 +46,51 @@ func reopen(m *Model) {
 
 // leave keeps where the console is left.
 func leave(m *Model) {
-	if !m.viewer.Reopens || m.viewer.Keep == nil {
-		return
-	}
 	defer func() { _ = recover() }() // a console that ends because its screen broke may break here again
+	if here := placeNow(m); here != nil {
+		_ = m.viewer.Keep(func(k *Kept) { k.Last = here }) // the console ends: the next one begins on its first screen
+	}
+}
+
+// placeNow is where the console is; nil where that is not kept.
+func placeNow(m *Model) *Place {
 	s := m.screen()
-	if len(m.viewer.Unfinished) > 0 && s.History() {
-		return // the broken-off plan opened it, not the viewer
+	if !m.viewer.Reopens || m.viewer.Keep == nil || len(m.viewer.Unfinished) > 0 && s.History() {
+		return nil // the broken-off plan opened it, not the viewer
 	}
 	here := &Place{Screen: strings.ToLower(s.Name()), Look: s.Look(), Cursor: s.Cursor(&m.frame)}
 	if what, _ := s.FilterProblem(); what != "" {
 		here.Look.Filter = ""
 	}
-	_ = m.viewer.Keep(func(k *Kept) { k.Last = here }) // the console ends: the next one begins on its first screen
+	return here
+}
+
+// keepEvery is how often at most the place of a running console is kept, for one that is killed.
+const keepEvery = 30 * time.Second
+
+// keeper knows which place was kept last.
+type keeper struct {
+	at   time.Time
+	last *Place
+}
+
+// keepPlace keeps where the console is, beside it, where that changed; nil where there is nothing to do now.
+func keepPlace(m *Model) tea.Cmd {
+	k := &m.keeper
+	if k.at.IsZero() {
+		k.at, k.last = m.frame.Now, m.viewer.Kept.Last
+	}
+	if m.frame.Now.Sub(k.at) < keepEvery {
+		return nil
+	}
+	here := placeNow(m)
+	same := reflect.DeepEqual(here, k.last)
+	k.at, k.last = m.frame.Now, here
+	if here == nil || same {
+		return nil
+	}
+	return func() tea.Msg {
+		_ = m.viewer.Keep(func(kept *Kept) { kept.Last = here }) // it is kept again when the console ends
+		return nil
+	}
 }

@@ -3,10 +3,35 @@ package ui
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/views"
 )
+
+// A console that is killed was kept where it was half a minute before, and not while nothing moves.
+func TestAKilledConsoleReopensToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var disk Kept
+		writes := 0
+		s := openViewer(t, incidentFeed(), look{w: 120, h: 30}, func(v *Viewer) {
+			v.Reopens = true
+			v.Keep = func(change func(*Kept)) error { writes++; change(&disk); return nil }
+		})
+		s.press("2")
+		time.Sleep(2 * keepEvery)
+		s.settle()
+		if disk.Last == nil || disk.Last.Screen != "workspaces" || writes != 1 {
+			t.Errorf("kept %+v in %d writes", disk.Last, writes)
+		}
+		time.Sleep(4 * keepEvery)
+		s.settle()
+		if writes != 1 {
+			t.Errorf("%d writes while nothing moved", writes)
+		}
+		s.close()
+	})
+}
 
 // A console opens where the one before was left: screen, order, filter and row. It does not where something else is asked for, or
 // where that is switched off.

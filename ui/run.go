@@ -65,6 +65,7 @@ func Run(ctx context.Context, v Viewer, feed Feed, term Terminal) error {
 		term.Started(x.end)
 	}
 	_, err := x.tea.Run()
+	m.Close() // who ends the process waits for done, and what was left is kept by then
 	close(x.done)
 	switch {
 	case g.failure != nil:

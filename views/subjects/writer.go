@@ -205,7 +205,8 @@ func (w *writer) read(m *backend.Meta) {
 
 func freshness(m *backend.Meta, f *views.Frame) string {
 	at := f.State.ReadAt(m)
-	if age := f.Now.Sub(at); m.Stale || age >= max(time.Minute, 2*f.Interval(m.Key.Source)) {
+	_, stale := f.State.StaleWhy(m)
+	if age := f.Now.Sub(at); stale || age >= max(time.Minute, 2*f.Interval(m.Key.Source)) {
 		return backend.Age(age) + " ago, at " + Clock(at, f.Now)
 	}
 	return "just now"
