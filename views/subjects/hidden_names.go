@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -27,7 +28,7 @@ func HideNames(n *names.Set, s *views.Snapshot, since uint64) {
 		}
 	}
 	for i := range s.Events {
-		hideKey(n, s.Events[i].Subject)
+		hideEvent(n, &s.Events[i], s.Board)
 	}
 	if deltas, complete := changesSince(s.State, since); complete {
 		for _, d := range deltas {
@@ -58,6 +59,21 @@ func changesSince(s *fleet.State, since uint64) (deltas []fleet.Delta, complete 
 		return nil, true
 	}
 	return s.ChangesSince(since)
+}
+
+// hideEvent adds what an event is about, which may be in no State: what is remembered of it, and the names in the sentence about a
+// container, whose second word is one, and the last where it was renamed.
+func hideEvent(n *names.Set, e *backend.Event, b *alerts.Board) {
+	hideKey(n, e.Subject)
+	if p, ok := b.Past(e.Subject); ok {
+		hideEntity(n, p.Entity)
+	}
+	if words := strings.Fields(e.Text.String()); e.Subject.Kind == backend.KindSandbox && len(words) > 2 && words[0] == "container" {
+		n.Add(words[1])
+		if e.Name == "rename" {
+			n.Add(words[len(words)-1])
+		}
+	}
 }
 
 // withoutNames are the kinds whose ids are no names of subjects.
