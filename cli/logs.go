@@ -67,7 +67,7 @@ several ids match, or a flag is wrong.`,
 	cmd.Flags().BoolVarP(&l.follow, "follow", "f", false, "go on with new lines until interrupted")
 	cmd.Flags().DurationVar(&l.since, "since", 0, "only lines of this long ago and since, for example 10m")
 	cmd.Flags().IntVar(&l.tail, "tail", l.tail, "at most so many of the newest lines of each log")
-	cmd.Flags().StringVar(&l.grep, "grep", "", "only lines with these `WORDS`; !WORD: without it; ~ and a regular expression; lower case finds both cases")
+	cmd.Flags().StringVar(&l.grep, "grep", "", "only lines with these `WORDS`; !WORD: without it; ~ and a regular expression, up to the next ~ or !; lower case finds both cases")
 	f.flags(p, cmd, s)
 	o.flags(cmd)
 	return cmd

@@ -66,7 +66,7 @@ func (l *logFilter) Render(w, _ int, f *views.Frame) (kit.Block, *tea.Cursor) {
 	if l.problem != "" {
 		line.Put(theme.Warn, l.problem)
 	} else {
-		line.Put(theme.Dim, "all words must be in the line; !WORD: must not; ~EXPRESSION; lower case finds both cases")
+		line.Put(theme.Dim, "all must be in the line; !WORD must not; ~EXPRESSION, up to the next ~ or !; lower case finds both cases")
 	}
 	return kit.NewBlock(w, 1, []string{line.String()}), nil
 }

@@ -111,7 +111,7 @@ var ofContexts = [...]entry{
 	{CommandMenu, "down ctrl+n tab", Down, "", "one line down", ""},
 	{CommandMenu, "esc ctrl+c", Cancel, "leave", "leave the palette", ""},
 	{CommandMenu, "backspace", LeaveEmpty, "", "when nothing is typed: leave", ""},
-	{LogLines, "/", Filter, "filter", "show only lines with these words (!WORD: without it; ~ and a regular expression), and mark them", "filter lines"},
+	{LogLines, "/", Filter, "filter", "show only lines with these words (!WORD: without; ~EXPRESSION ends before ! or ~), and mark them", "filter lines"},
 	{LogLines, "G end F", Bottom, "follow", "go to the newest line and follow", "follow"},
 	{LogLines, "p", FollowLog, "", "stop following, or go on", "pause"},
 	{LogLines, "e", NextError, "next error", "the next line with an error", "next error"},

@@ -20,7 +20,7 @@ func BenchmarkFollow(b *testing.B) {
 		[]byte(`2026-11-27T10:00:01.124Z DEBUG scheduler: nothing to do for 3 of 18 workers; the next look is in 250ms`),
 		[]byte(`{"level":"error","time":"2026-11-27T10:00:01.125Z","msg":"exec failed","err":{"code":"ETIMEDOUT","message":"no answer in 30s"}}`),
 	}
-	for _, text := range []string{"", "timeout", "~etimed|refused"} {
+	for _, text := range []string{"", "timeout", "~etimed|refused", "level=30"} {
 		b.Run(fmt.Sprintf("filter=%q", text), func(b *testing.B) {
 			s := NewStore(DefaultLimit, 1, backend.NewCleaner("our-own-secret"))
 			v := view(s, "container web-1")

@@ -6,18 +6,26 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"sandglass/backend"
 )
 
-// Filter chooses lines. The words of its text must all be in a line, those after a ! must not; after a ~ the rest is one regular
-// expression. A text without capitals matches both cases.
+// Filter chooses lines by the words of its text: all must be in a line, those after a ! must not. After a ~ comes a regular expression,
+// with its spaces, up to the next word that begins with ~ or !. A text without capitals matches both cases.
 type Filter struct {
 	Text  string
-	with  []term
-	out   []term
-	match *regexp.Regexp
-	parts []literal // of match
+	parts []part
+}
+
+// part is a word of a filter, or an expression.
+type part struct {
+	term
+	not      bool
+	match    *regexp.Regexp // nil: a word
+	literals []literal      // of match
+	fields   bool           // it may be in what is drawn from the fields of a line
+	names    []term         // what such a line holds then
 }
 
 // term is one word.
@@ -26,49 +34,101 @@ type term struct {
 	fold bool // the word is in lower case and matches both
 }
 
-// NewFilter reads a filter; nil without one. An error says what is wrong with the expression.
+// nextPart is the word or the expression that a text begins with.
+var nextPart = regexp.MustCompile(`^(!?~\S*(\s+[^\s!~]\S*)*|\S+)`)
+
+// NewFilter reads a filter; nil without one. An error says where an expression begins that is none, and why.
 func NewFilter(text string) (*Filter, error) {
 	f := &Filter{Text: strings.TrimSpace(text)}
-	if f.Text == "" || f.Text == "!" || f.Text == "~" {
-		return nil, nil
-	}
 	fold := !strings.ContainsFunc(f.Text, unicode.IsUpper)
-	if expr, ok := strings.CutPrefix(f.Text, "~"); ok {
-		if fold {
-			expr = "(?i)" + expr
+	for rest := f.Text; rest != ""; rest = strings.TrimSpace(rest) {
+		word := nextPart.FindString(rest)
+		column := utf8.RuneCountInString(f.Text) - utf8.RuneCountInString(rest) + 1
+		rest = rest[len(word):]
+		p := part{not: word[0] == '!'}
+		if p.not {
+			word = word[1:]
 		}
-		var err error
-		if f.match, err = regexp.Compile(expr); err != nil {
-			return nil, fmt.Errorf("no regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		word, expr := strings.CutPrefix(word, "~")
+		if word = strings.TrimSpace(word); word == "" {
+			continue // it is being typed
 		}
-		f.parts = literalsOf(expr)
-		return f, nil
+		p.term = term{[]byte(word), fold}
+		if p.fieldsIn(word, expr); expr {
+			if fold {
+				word = "(?i)" + word
+			}
+			var err error
+			if p.match, err = regexp.Compile(word); err != nil {
+				return nil, fmt.Errorf("column %d: no regular expression: %s", column, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			}
+			p.literals = literalsOf(word)
+		}
+		f.parts = append(f.parts, p)
 	}
-	for _, w := range strings.Fields(f.Text) {
-		if word, not := strings.CutPrefix(w, "!"); not && word != "" {
-			f.out = append(f.out, term{[]byte(word), fold})
-		} else {
-			f.with = append(f.with, term{[]byte(w), fold})
-		}
+	if f.parts == nil {
+		return nil, nil
 	}
 	return f, nil
 }
 
-// Matches reports whether a line is chosen.
+// fieldsIn notes whether a word or expression may be in what is drawn from fields, though it is not in their line: name=value, or a
+// part of a.b.
+func (p *part) fieldsIn(word string, expr bool) {
+	name, value, is := strings.Cut(word, "=")
+	if p.fields = is; expr {
+		return
+	}
+	all := strings.Split(name, ".")
+	if p.fields = is || len(all) > 1; !is {
+		all = all[:len(all)-1]
+	}
+	for i := range all {
+		all[i] += `"`
+	}
+	if value = strings.Trim(value, `"'`); value != "" {
+		all = append(all, value)
+	}
+	for _, held := range all {
+		p.names = append(p.names, term{[]byte(held), p.fold})
+	}
+}
+
+// in reports whether a text holds it.
+func (p *part) in(text []byte) bool {
+	if p.match == nil {
+		return p.holds(text)
+	}
+	if known, matches := judgeLiterals(p.literals, text); known {
+		return matches
+	}
+	return p.match.Match(text)
+}
+
+// inFields reports whether what is drawn of a line holds it: drawn is empty, or was made before.
+func (p *part) inFields(text []byte, drawn *[]byte) bool {
+	if !p.fields || bytes.IndexByte(text, '{') < 0 {
+		return false
+	}
+	if bytes.IndexByte(text, '\\') < 0 { // what is escaped reads otherwise
+		for i := range p.names {
+			if !p.names[i].holds(text) {
+				return false
+			}
+		}
+	}
+	if *drawn == nil {
+		*drawn = []byte(backend.Clean(string(text), backend.MaxTextRunes).LogLine(backend.MaxTextRunes).String())
+	}
+	return p.in(*drawn)
+}
+
+// Matches reports whether a line is chosen, by its text or by what is drawn from its fields.
 func (f *Filter) Matches(text []byte) bool {
-	if f.match != nil {
-		if known, matches := judgeLiterals(f.parts, text); known {
-			return matches
-		}
-		return f.match.Match(text)
-	}
-	for _, t := range f.with {
-		if at, _ := t.find(text); at < 0 {
-			return false
-		}
-	}
-	for _, t := range f.out {
-		if at, _ := t.find(text); at >= 0 {
+	var drawn []byte
+	for i := range f.parts {
+		p := &f.parts[i]
+		if (p.in(text) || p.inFields(text, &drawn)) == p.not {
 			return false
 		}
 	}
@@ -76,50 +136,67 @@ func (f *Filter) Matches(text []byte) bool {
 }
 
 // Spans are the parts of a text that a filter found, as pairs of offsets, in order and apart.
-func (f *Filter) Spans(text string) [][2]int {
+func (f *Filter) Spans(text string) (out [][2]int) {
 	if f == nil {
 		return nil
 	}
-	if f.match != nil {
-		var out [][2]int
-		for _, at := range f.match.FindAllStringIndex(text, maxSpans) {
-			if at[1] > at[0] {
-				out = append(out, [2]int{at[0], at[1]})
+	found := make([]bool, len(text))
+	for i := range f.parts {
+		p, from := &f.parts[i], 0
+		for n := 0; n < maxSpans && !p.not && p.match == nil; n++ {
+			at, size := p.find([]byte(text[from:]))
+			if at < 0 {
+				break
+			}
+			for from += at; size > 0; size-- {
+				found[from] = true
+				from++
 			}
 		}
-		return out
+		if !p.not && p.match != nil {
+			for _, at := range p.match.FindAllStringIndex(text, maxSpans) {
+				for i := at[0]; i < at[1]; i++ {
+					found[i] = true
+				}
+			}
+		}
 	}
-	b := []byte(text)
-	var out [][2]int
-	for from := 0; len(out) < maxSpans; {
-		best, end := -1, 0
-		for _, t := range f.with {
-			if at, n := t.find(b[from:]); at >= 0 && (best < 0 || at < best || at == best && at+n > end) {
-				best, end = at, at+n
-			}
+	for i, is := range found {
+		if last := len(out) - 1; is && last >= 0 && out[last][1] == i {
+			out[last][1]++
+		} else if is {
+			out = append(out, [2]int{i, i + 1})
 		}
-		if best < 0 {
-			break
-		}
-		out = append(out, [2]int{from + best, from + end})
-		from += end
 	}
 	return out
 }
 
-// maxSpans is how many parts of one line are marked.
+// maxSpans is how many places of one word are marked in a line.
 const maxSpans = 200
 
+// holds reports whether a text holds a word.
+func (t *term) holds(text []byte) bool {
+	at, _ := t.find(text)
+	return at >= 0
+}
+
 // find is where a word is, -1: nowhere, and how long it is there.
-func (t term) find(text []byte) (at, n int) {
+func (t *term) find(text []byte) (at, n int) {
 	if !t.fold {
 		return bytes.Index(text, t.word), len(t.word)
 	}
 	if !ascii(t.word) {
-		i := bytes.Index(bytes.ToLower(text), t.word)
-		return min(i, len(text)-1), len(t.word)
+		return bytes.Index(bytes.Map(lower, text), t.word), len(t.word)
 	}
 	return indexFold(text, t.word), len(t.word)
+}
+
+// lower is a letter in lower case where that is as long, so that places in a text stay what they are.
+func lower(r rune) rune {
+	if l := unicode.ToLower(r); utf8.RuneLen(l) == utf8.RuneLen(r) {
+		return l
+	}
+	return r
 }
 
 func ascii(b []byte) bool {

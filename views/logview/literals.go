@@ -99,14 +99,12 @@ func judgeLiterals(all []literal, text []byte) (known, matches bool) {
 	known = true
 	for i := range all {
 		l := &all[i]
-		if at, _ := l.need.find(text); at < 0 {
+		if !l.need.holds(text) {
 			continue
 		}
 		known = false
-		if len(l.is.word) > 0 {
-			if at, _ := l.is.find(text); at >= 0 {
-				return true, true
-			}
+		if len(l.is.word) > 0 && l.is.holds(text) {
+			return true, true
 		}
 	}
 	return known, false

@@ -19,8 +19,8 @@ func TestLiteralsChooseNoOtherLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.parts != nil; got != known {
-			t.Errorf("%s: literals %v", expr, f.parts)
+		if got := f.parts[0].literals != nil; got != known {
+			t.Errorf("%s: literals %v", expr, f.parts[0].literals)
 		}
 		plain := strings.TrimPrefix(expr, "~")
 		if expr == strings.ToLower(expr) {
@@ -34,7 +34,7 @@ func TestLiteralsChooseNoOtherLines(t *testing.T) {
 		}
 	}
 	f, err := NewFilter("~etimed|refused")
-	if err != nil || !slices.ContainsFunc(f.parts, func(l literal) bool { return string(l.need.word) == "refu" && string(l.is.word) == "refused" }) {
+	if err != nil || !slices.ContainsFunc(f.parts[0].literals, func(l literal) bool { return string(l.need.word) == "refu" && string(l.is.word) == "refused" }) {
 		t.Errorf("%v, %v", f.parts, err)
 	}
 }

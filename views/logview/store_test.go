@@ -73,6 +73,12 @@ func TestFilterAndErrors(t *testing.T) {
 		{"get", []int{0, 3}},
 		{"GET", []int{0}},
 		{"~get /[ac] [45]", []int{3}},
+		{"timeout ~\\bon [bd]$", []int{1, 4}},
+		{"~timeout ~on", []int{1, 4}},
+		{"~timeout !on", []int{2}},
+		{"!~on [bd]$ timeout", []int{0, 1, 2, 3, 4}}, // up to the next ! or ~
+		{"timeout !~on [bd]$", []int{2}},
+		{"timeout !~ ! ~", []int{1, 2, 4}}, // while it is typed
 		{"timeout on", []int{1, 4}},
 		{"nothing", nil},
 	} {
@@ -95,8 +101,49 @@ func TestFilterAndErrors(t *testing.T) {
 	if got := shown(s, Errors); !slices.Equal(got, []string{all[1], all[4]}) || len(got) != s.Counts().Errors {
 		t.Errorf("errors: %q, counted %d", got, s.Counts().Errors)
 	}
-	if _, err := NewFilter("~a("); err == nil {
-		t.Error("a broken expression is taken")
+	for text, where := range map[string]string{"~a(": "column 1: no regular", "é  b !~a( ": "column 6: no regular", "~a ~[": "column 4: "} {
+		if _, err := NewFilter(text); err == nil || !strings.HasPrefix(err.Error(), where) {
+			t.Errorf("%s: %v, want %s", text, err, where)
+		}
+	}
+}
+
+// What a line of JSON is drawn as is found, and marked there, though its text reads otherwise.
+func TestFieldsAreFoundAsTheyAreDrawn(t *testing.T) {
+	s := store(1 << 20)
+	all := []string{`{"level":30,"msg":"tick","nested":{"a":1,"b":"no room"}}`, `{"level": 50, "msg":"tock","err":{"code":"E1","message":"x\/y"},"token":"abcdefghijkl"}`, `level=30 of plain text`, `{"Level":30}`}
+	put(s, all...)
+	for text, want := range map[string][]int{"level=30": {0, 2, 3}, "level=": {0, 1, 2, 3}, "Level=30": {3}, "level=3 tick": {0}, "!level=30": {1}, "nested.a=1": {0}, "nested.": {0}, "err.co": {1},
+		"nested.a=2": nil, "a.b": nil, `nested.b="no`: {0}, "err=x/y": {1}, "~level=[45]0": {1}, "tock !~level=[45]0": nil, "token=abc": nil, "~token=‹": {1}, "~^level=": {2, 3}} {
+		f, err := NewFilter(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.SetFilter(f)
+		search(s)
+		var lines []string
+		for _, i := range want {
+			lines = append(lines, all[i])
+		}
+		if got := shown(s, Matching); !slices.Equal(got, lines) {
+			t.Errorf("%s: %q, want %q", text, got, lines)
+		}
+	}
+}
+
+// What is marked is in order, apart, and within the text, also where letters are longer in lower case.
+func TestWhatIsMarked(t *testing.T) {
+	for _, c := range []struct {
+		filter, text string
+		want         [][2]int
+	}{{"aba ~b.", "ababax", [][2]int{{0, 5}}}, {"!a ~x$", "ababax", [][2]int{{5, 6}}}, {"é", "ȺȺȺé", [][2]int{{6, 8}}}} {
+		f, err := NewFilter(c.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Spans(c.text); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.filter, got, c.want)
+		}
 	}
 }
 
