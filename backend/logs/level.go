@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"sandglass/backend"
 )
 
 // logLevel is how serious a logger calls a line. levelNone: the line does not say.
@@ -137,7 +139,7 @@ func levelIn(line []byte, before int) logLevel {
 // levelFirst reads the level that begins a line, or follows its time: a sign, or a bare word in any letters.
 func levelFirst(head []byte) logLevel {
 	text := uncarried(head)
-	if _, rest, ok := leadingTime(text, time.UTC); ok {
+	if _, rest, ok := backend.LeadingTime(text, time.UTC); ok {
 		text = rest
 	}
 	text = bytes.TrimLeft(text, " [")

@@ -3,6 +3,8 @@ package logs
 import (
 	"bytes"
 	"time"
+
+	"sandglass/backend"
 )
 
 // lineage follows how the lines of one log begin, to tell the lines that its server's logger wrote from text that was written
@@ -49,7 +51,7 @@ func (l *lineage) of(data []byte, r *record) part {
 	text := bytes.TrimRight(r.message, "\r\n")
 	if !r.plain {
 		shape := shapeStructured
-		if _, _, dated := leadingTime(data, time.UTC); dated {
+		if _, _, dated := backend.LeadingTime(data, time.UTC); dated {
 			shape = shapeCarried
 		}
 		l.saw(shape, nil)
@@ -97,7 +99,7 @@ func (l *lineage) saw(shape lineShape, text []byte) {
 
 // shapeOf is how a plain line begins.
 func shapeOf(text []byte) lineShape {
-	if _, rest, ok := leadingTime(text, time.UTC); ok {
+	if _, rest, ok := backend.LeadingTime(text, time.UTC); ok {
 		if shapeOf(rest) != shapeNone {
 			return shapeCarried
 		}
@@ -114,7 +116,7 @@ func shapeOf(text []byte) lineShape {
 
 // uncarried takes away what container runtimes write before a line: "time stdout F " and "name | ".
 func uncarried(text []byte) []byte {
-	if _, rest, ok := leadingTime(text, time.UTC); ok {
+	if _, rest, ok := backend.LeadingTime(text, time.UTC); ok {
 		for _, mark := range [...]string{"stdout F ", "stderr F ", "stdout P ", "stderr P "} {
 			if inner, is := bytes.CutPrefix(rest, []byte(mark)); is {
 				return inner

@@ -84,7 +84,7 @@ func (n *namingLines) wanted(line []byte) bool {
 
 // time is what the line says of its time, zero: nothing.
 func (n *namingLines) time(line []byte) time.Time {
-	if at, _, ok := leadingTime(line, n.dec.loc); ok {
+	if at, _, ok := backend.LeadingTime(line, n.dec.loc); ok {
 		return at
 	}
 	if bytes.IndexByte(line, '{') >= 0 {

@@ -145,7 +145,7 @@ func (s *sandboxCommands) gather(data []byte, r *record, of *lineage) {
 // unstamped is a further line of a command without the time and the mark of what carries the log.
 func unstamped(data []byte) []byte {
 	text := uncarried(data)
-	if _, rest, ok := leadingTime(text, time.UTC); ok {
+	if _, rest, ok := backend.LeadingTime(text, time.UTC); ok {
 		return rest
 	}
 	return text

@@ -78,11 +78,11 @@ func TestTimes(t *testing.T) {
 		"12":                            {},
 		"NaN":                           {},
 	} {
-		if got, ok := parseTime([]byte(text), east); !got.Equal(at) || ok == at.IsZero() {
+		if got, ok := backend.LogTime([]byte(text), east); !got.Equal(at) || ok == at.IsZero() {
 			t.Errorf("%s: %v, %v", text, got, ok)
 		}
 	}
-	if at, rest, ok := leadingTime([]byte("[2026-01-02T03:04:05.6Z] WARN x"), time.UTC); !ok || !at.Equal(want) || string(rest) != "WARN x" {
+	if at, rest, ok := backend.LeadingTime([]byte("[2026-01-02T03:04:05.6Z] WARN x"), time.UTC); !ok || !at.Equal(want) || string(rest) != "WARN x" {
 		t.Errorf("%v %q %v", at, rest, ok)
 	}
 }

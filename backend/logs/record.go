@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"sandglass/backend"
 )
 
 // record is what one line says. Its byte slices live until the next line is decoded.
@@ -166,7 +168,7 @@ func (d *decoder) decode(line []byte) record {
 		if start, ok := d.jsonStart(line); ok {
 			if r, ok := d.object(line[start:]); ok {
 				if r.at.IsZero() && start > 0 {
-					r.at, _, _ = leadingTime(line[:start], d.loc)
+					r.at, _, _ = backend.LeadingTime(line[:start], d.loc)
 				}
 				return r
 			}
@@ -367,7 +369,7 @@ func (d *decoder) collect() record {
 		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), metachar: d.value(slotMetachar), suppressed: -1,
 		lost: d.lost, logger: d.value(slotLogger), outcome: d.value(slotOutcome), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others, runs: d.runs}
 	if v := d.value(slotTime); v != nil {
-		r.at, _ = parseTime(v, d.loc)
+		r.at, _ = backend.LogTime(v, d.loc)
 	}
 	if v := d.value(slotSuppressed); v != nil {
 		r.suppressed = suppressedIn(v)
@@ -422,10 +424,10 @@ func (d *decoder) rough(line []byte) record {
 	if v := d.scan(line, slotSuppressed); v != nil {
 		r.suppressed = suppressedIn(v)
 	}
-	if t, _, ok := leadingTime(line, d.loc); ok {
+	if t, _, ok := backend.LeadingTime(line, d.loc); ok {
 		r.at = t
 	} else if v := d.scan(line, slotTime); v != nil {
-		r.at, _ = parseTime(v, d.loc)
+		r.at, _ = backend.LogTime(v, d.loc)
 	}
 	return r
 }

@@ -108,7 +108,7 @@ func (in *intake) line(data []byte, size int, stamped, past bool) {
 	if stamped {
 		var ok bool
 		before := len(data)
-		if q.stamp, data, ok = leadingTime(data, time.UTC); ok {
+		if q.stamp, data, ok = backend.LeadingTime(data, time.UTC); ok {
 			q.size -= before - len(data)
 			if !q.stamp.After(in.mark) {
 				return // it was read before the stream broke, or before it was followed

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -100,11 +101,28 @@ func (v *View) body(l *Line, w, most int) [][]piece {
 	}
 	if !v.raw {
 		text = text.LogLine(backend.MaxTextRunes)
+		if v.times {
+			text = timeOnce(text, l.At, v.local)
+		}
 	}
 	if !v.wrap {
 		most = 1
 	}
 	return rows(marked(text.String(), tone, v.filter), w, most)
+}
+
+// timeOnce is a text without the time that it begins with, where that is the one which is shown before it: within a second, because
+// an engine notes later than its program. Without a zone it is UTC's or the viewer's.
+func timeOnce(text backend.Safe, shown time.Time, local *time.Location) backend.Safe {
+	for _, zone := range [...]*time.Location{time.UTC, local} {
+		if zone == nil {
+			break
+		}
+		if at, rest, ok := text.LeadingTime(zone); ok && shown.Sub(at).Abs() < time.Second {
+			return rest
+		}
+	}
+	return text
 }
 
 // unfolded has a row for each field, names in one column.

@@ -133,6 +133,37 @@ func TestFoldUnfoldWrap(t *testing.T) {
 	}
 }
 
+// A time that a line begins with is not drawn after the same one, so that its end is in sight; what is copied, raw or without times has it.
+func TestATimeIsDrawnOnce(t *testing.T) {
+	s := store(1 << 20)
+	v := view(s, "a")
+	v.Local(time.FixedZone("", 2*3600))
+	at := time.Date(2026, 11, 29, 0, 35, 14, 460e6, time.UTC)
+	all := []string{"2026-11-29T00:35:14.460Z ERROR exit 1", "[2026-11-29 02:35:14,1] local", "2026-11-29T00:35:12.460Z of another time", `2026-11-29T00:35:14Z {"msg":"json"}`}
+	for _, text := range all {
+		s.Line(0, backend.LogLine{At: at, Text: []byte(text)})
+	}
+	search(s)
+	_, lines := drawn(t, v, 80, 10)
+	for i, want := range []string{" ✗00:35:14.460 ERROR exit 1", "  00:35:14.460 local", "  00:35:14.460 " + all[2], "  00:35:14.460 json"} {
+		if lines[i] != want {
+			t.Errorf("%q, want %q", lines[i], want)
+		}
+	}
+	if l, _ := s.Seek(1, false, Any); v.Text(&l) != all[0] {
+		t.Errorf("copied: %q", v.Text(&l))
+	}
+	v.Update(keys.Intent{Action: keys.LogTimes})
+	if _, lines = drawn(t, v, 80, 10); lines[0] != " ✗"+all[0] {
+		t.Errorf("without times: %q", lines)
+	}
+	v.Update(keys.Intent{Action: keys.LogTimes})
+	v.Update(keys.Intent{Action: keys.RawLines})
+	if _, lines = drawn(t, v, 80, 10); lines[0] != " ✗00:35:14.460 "+all[0] {
+		t.Errorf("raw: %q", lines)
+	}
+}
+
 // n, N, e and E go to lines; h shows the others again.
 func TestMatchesAndErrors(t *testing.T) {
 	s := store(1 << 20)

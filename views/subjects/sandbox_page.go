@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
@@ -126,14 +127,19 @@ func over(u *backend.Usage) string {
 	return ""
 }
 
-// logTail writes how its log ended when it last failed.
+// logTail writes how its log ended when it last failed; a line that begins with a time of a known zone, with that time short.
 func (w *writer) logTail(b *backend.Sandbox) {
 	t, known := b.Log.Get()
 	if !known {
 		return
 	}
 	for i, l := range t.Lines {
-		w.Field(label(i+1, "its log ends"), normal(l.String()))
+		unzoned := time.FixedZone("", 0)
+		spans := []kit.Span{normal(l.String())}
+		if at, rest, dated := l.LeadingTime(unzoned); dated && at.Location() != unzoned {
+			spans = []kit.Span{dim(Clock(at, w.f.Now) + "  "), normal(rest.String())}
+		}
+		w.Field(label(i+1, "its log ends"), spans...)
 	}
 	if !t.Why.IsEmpty() {
 		w.Field("its log", dim("no lines: "+t.Why.String()))

@@ -1,29 +1,33 @@
-package logs
+package backend
 
 import (
 	"bytes"
 	"time"
-
-	"sandglass/backend"
 )
 
-// parseTime reads a time as loggers write it: ISO 8601 (a zone is optional; without one loc is assumed), or an epoch
+// LogTime reads a time as loggers write it: ISO 8601 (a zone is optional; without one loc is assumed), or an epoch
 // number in seconds, milliseconds, microseconds or nanoseconds, told apart by size.
-func parseTime(b []byte, loc *time.Location) (time.Time, bool) {
+func LogTime(b []byte, loc *time.Location) (time.Time, bool) {
 	if t, _, ok := isoTime(b, loc); ok {
 		return t, true
 	}
-	return backend.EpochTime(string(b), 1e8)
+	return EpochTime(string(b), 1e8)
 }
 
-// leadingTime reads the time at the start of a plain line, in brackets or not.
-func leadingTime(line []byte, loc *time.Location) (t time.Time, rest []byte, ok bool) {
+// LeadingTime reads the time at the start of a plain line, in brackets or not.
+func LeadingTime(line []byte, loc *time.Location) (t time.Time, rest []byte, ok bool) {
 	trimmed := bytes.TrimLeft(line, " [(")
 	t, n, ok := isoTime(trimmed, loc)
 	if !ok {
 		return time.Time{}, line, false
 	}
 	return t, bytes.TrimLeft(trimmed[n:], " ])"), true
+}
+
+// LeadingTime reads the time at the start of a text; without a zone loc is assumed, and is the time's.
+func (s Safe) LeadingTime(loc *time.Location) (t time.Time, rest Safe, ok bool) {
+	t, after, ok := LeadingTime([]byte(s.s), loc)
+	return t, Safe{s.s[len(s.s)-len(after):]}, ok
 }
 
 // isoTime reads YYYY-MM-DD, T or a space, hh:mm:ss, an optional fraction after a point or comma, and an optional zone;
@@ -52,11 +56,11 @@ func isoTime(b []byte, loc *time.Location) (t time.Time, n int, ok bool) {
 	n += took
 	zone, took := zoneAt(b[n:], loc)
 	n += took
-	month, day, hour, minute, second := digits(b[5:7]), digits(b[8:10]), digits(b[11:13]), digits(b[14:16]), digits(b[17:19])
+	month, day, hour, minute, second := decimal(b[5:7]), decimal(b[8:10]), decimal(b[11:13]), decimal(b[14:16]), decimal(b[17:19])
 	if month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60 {
 		return time.Time{}, 0, false
 	}
-	return time.Date(digits(b[:4]), time.Month(month), day, hour, minute, second, nanos, zone), n, true
+	return time.Date(decimal(b[:4]), time.Month(month), day, hour, minute, second, nanos, zone), n, true
 }
 
 func fraction(b []byte) (nanos, n int) {
@@ -96,14 +100,14 @@ func zoneAt(b []byte, loc *time.Location) (zone *time.Location, n int) {
 			return loc, 0
 		}
 	}
-	seconds := digits(b[1:3])*3600 + digits(b[minuteAt:minuteAt+2])*60
+	seconds := decimal(b[1:3])*3600 + decimal(b[minuteAt:minuteAt+2])*60
 	if b[0] == '-' {
 		seconds = -seconds
 	}
 	return time.FixedZone("", seconds), n
 }
 
-func digits(b []byte) int {
+func decimal(b []byte) int {
 	n := 0
 	for _, c := range b {
 		n = n*10 + int(c-'0')
