@@ -70,7 +70,16 @@ func TestLogView(t *testing.T) {
 		if n := s.bytes.Load() - drawn; n > 200 {
 			t.Errorf("%d bytes are drawn though nothing came", n)
 		}
-		s.press("/", "s", "e", "c", "o", keyEnter)
+		for _, key := range []string{keyEnter, keyEnter, "E", "h", "h", "/"} { // what was said of one key goes with the next
+			s.press("G", "e")
+			if got := text(); !strings.Contains(got, "no line with an error after") {
+				t.Errorf("e at the end:\n%s", got)
+			}
+			if s.press(key); strings.Contains(text(), "no line with an error after") {
+				t.Errorf("still said after %s:\n%s", key, text())
+			}
+		}
+		s.press("s", "e", "c", "o", keyEnter)
 		time.Sleep(200 * time.Millisecond)
 		if got := text(); strings.Contains(got, "third") || !strings.Contains(got, "/seco 1 of 3 lines") {
 			t.Errorf("filtered:\n%s", got)

@@ -62,8 +62,9 @@ type Model struct {
 	spin     spin
 	say      string // the remark in the footer
 	sayTicks int
-	pressed  string // the newest key
-	focus    string // id to put the cursor on as soon as it is there
+	sayOf    overlay // whose remark it is; nil: nobody's that is shown
+	pressed  string  // the newest key
+	focus    string  // id to put the cursor on as soon as it is there
 
 	changed <-chan struct{}
 	stop    func()
@@ -206,7 +207,7 @@ func (m *Model) sync() {
 func (m *Model) screen() views.Screen { return m.screens[m.current] }
 
 // remark shows one line in the footer for a while.
-func (m *Model) remark(s string) { m.say, m.sayTicks = m.frame.Pasted(s), sayFor }
+func (m *Model) remark(s string) { m.say, m.sayTicks, m.sayOf = m.frame.Pasted(s), sayFor, nil }
 
 // context is where keys go.
 func (m *Model) context() keys.Context {
@@ -264,6 +265,9 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	top := m.stack.top()
 	if top != nil {
 		if r, handled := top.Update(in, &m.frame); handled {
+			if m.sayOf == top { // it was about the key before
+				m.say = ""
+			}
 			return m.apply(top, r)
 		}
 	}

@@ -128,6 +128,7 @@ func (m *Model) apply(from overlay, r reply) tea.Cmd {
 	}
 	if r.Say != "" {
 		m.remark(r.Say)
+		m.sayOf = from
 	}
 	if r.Refresh {
 		m.refresh()
