@@ -141,23 +141,22 @@ func (f *Filter) Spans(text string) (out [][2]int) {
 		return nil
 	}
 	found := make([]bool, len(text))
-	for i := range f.parts {
-		p, from := &f.parts[i], 0
-		for n := 0; n < maxSpans && !p.not && p.match == nil; n++ {
-			at, size := p.find([]byte(text[from:]))
-			if at < 0 {
-				break
-			}
-			for from += at; size > 0; size-- {
-				found[from] = true
-				from++
-			}
+	mark := func(from, to int) {
+		for ; from < to; from++ {
+			found[from] = true
 		}
-		if !p.not && p.match != nil {
+	}
+	for i := range f.parts {
+		switch p, from := &f.parts[i], 0; {
+		case p.not:
+		case p.match != nil:
 			for _, at := range p.match.FindAllStringIndex(text, maxSpans) {
-				for i := at[0]; i < at[1]; i++ {
-					found[i] = true
-				}
+				mark(at[0], at[1])
+			}
+		default:
+			for at := p.find([]byte(text)); at >= 0; at = p.find([]byte(text[from:])) {
+				mark(from+at, from+at+len(p.word))
+				from += at + len(p.word)
 			}
 		}
 	}
@@ -171,24 +170,21 @@ func (f *Filter) Spans(text string) (out [][2]int) {
 	return out
 }
 
-// maxSpans is how many places of one word are marked in a line.
+// maxSpans is how many places of one expression are marked in a line.
 const maxSpans = 200
 
 // holds reports whether a text holds a word.
-func (t *term) holds(text []byte) bool {
-	at, _ := t.find(text)
-	return at >= 0
-}
+func (t *term) holds(text []byte) bool { return t.find(text) >= 0 }
 
-// find is where a word is, -1: nowhere, and how long it is there.
-func (t *term) find(text []byte) (at, n int) {
-	if !t.fold {
-		return bytes.Index(text, t.word), len(t.word)
+// find is where a word is, -1: nowhere.
+func (t *term) find(text []byte) int {
+	if t.fold && ascii(t.word) {
+		return indexFold(text, t.word)
 	}
-	if !ascii(t.word) {
-		return bytes.Index(bytes.Map(lower, text), t.word), len(t.word)
+	if t.fold {
+		text = bytes.Map(lower, text)
 	}
-	return indexFold(text, t.word), len(t.word)
+	return bytes.Index(text, t.word)
 }
 
 // lower is a letter in lower case where that is as long, so that places in a text stay what they are.

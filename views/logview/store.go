@@ -220,14 +220,14 @@ func (s *Store) Counts() Counts {
 	return c
 }
 
-// Kind is which lines a walk goes to.
-type Kind uint8
+// Kind is which lines a walk goes to: those that are all that is set.
+type Kind = flags
 
 // The kinds of lines.
 const (
-	Any Kind = iota
-	Matching
-	Errors
+	Any      Kind = 0
+	Matching      = isMatch
+	Errors        = isError
 )
 
 // Seek is the first line at or after n, or with back at or before it, of a kind; false: there is none.
@@ -249,14 +249,16 @@ func (s *Store) Seek(n uint64, back bool, kind Kind) (Line, bool) {
 }
 
 func (s *Store) seek(n uint64, back bool, kind Kind) (*block, int) {
+	if s.filter == nil {
+		kind &^= Matching
+	}
 	step := uint64(1)
 	if back {
 		step = ^uint64(0) // -1
 	}
 	for b, i := s.find(n); b != nil; b, i = s.find(n) {
 		for ; i >= 0 && i < len(b.lines); i += int(int64(step)) {
-			f := b.lines[i].flags
-			if kind == Any || kind == Errors && f&isError != 0 || kind == Matching && (s.filter == nil || f&isMatch != 0) {
+			if b.lines[i].flags&kind == kind {
 				return b, i
 			}
 		}

@@ -201,8 +201,8 @@ func (v *View) next(back bool, kind Kind, what string) (say string) {
 	if kind == Matching && v.filter == nil {
 		return "/ names what to look for"
 	}
-	if kind == Errors && v.kind() == Matching { // of those that are shown
-		return v.nextShownError(back)
+	if of := v.kind(); of == Matching && kind == Errors { // of those that are shown
+		kind, what = kind|of, what+" that matches"
 	}
 	l, ok := v.Line()
 	switch {
@@ -212,25 +212,6 @@ func (v *View) next(back bool, kind Kind, what string) (say string) {
 		return v.jump(l.N-1, true, kind, "no "+what+" before this one")
 	}
 	return v.jump(l.N+1, false, kind, "no "+what+" after this one")
-}
-
-func (v *View) nextShownError(back bool) string {
-	l, ok := v.Line()
-	for n := l.N; ok; n = l.N {
-		if back {
-			l, ok = v.store.Seek(n-1, true, Errors)
-		} else {
-			l, ok = v.store.Seek(n+1, false, Errors)
-		}
-		if ok && l.Matches {
-			v.follow, v.cursor = false, l.N
-			return ""
-		}
-		if ok && (back && l.N >= n || !back && l.N <= n) {
-			break
-		}
-	}
-	return "no further line with an error matches the filter"
 }
 
 // unfold gives the fields of the line under the cursor rows of their own, or takes them back.
