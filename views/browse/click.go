@@ -20,6 +20,7 @@ func (l *List[R]) Click(x, y int, f *views.Frame) bool {
 		return false
 	}
 	l.settled, l.want = true, backend.Key{}
+	l.groups.hold(f.Now)
 	if l.cfg.Steady {
 		l.steady.hold(f.Now)
 	}

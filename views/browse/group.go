@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/kit"
@@ -28,10 +30,47 @@ type groups struct {
 	number uint64 // of the State that was counted
 	filter string
 	rows   int
+	board  *alerts.Board
 	of     map[string]groupCount
+	order  map[string]groupCount // by which they are ordered
+	until  time.Time             // they keep their order, so that nothing jumps under the cursor
 }
 
-type groupCount struct{ rows, alerting int }
+// groupCount counts the rows of a group, and those that an alert names; worst is the severity of the worst alert, 0: none.
+type groupCount struct{ rows, alerting, worst int }
+
+// worstOf is the worst that an alert can be.
+const worstOf = 3
+
+// add counts a row: an alert, or what one may name.
+func (n *groupCount) add(row any, key backend.Key, c *views.Snapshot) {
+	n.rows++
+	a, is := row.(*alerts.Alert)
+	if !is {
+		if a = c.Alert(key); a == nil {
+			return
+		}
+		n.alerting++
+	}
+	if a.State != alerts.StateEnded && a.State != alerts.StateResolved {
+		n.worst = max(n.worst, 1+a.Severity.Rank())
+	}
+}
+
+// hold keeps their order for a while from now on. It is called where every list is, so that its code is there once.
+//
+//go:noinline
+func (g *groups) hold(now time.Time) { g.until = now.Add(steadyFor) }
+
+// moved reports whether groups are to be ordered again: one has become better or worse, and no key was pressed a short time ago.
+func (g *groups) moved(counted map[string]groupCount, now time.Time) bool {
+	for name, n := range counted {
+		if n.worst != g.order[name].worst && !now.Before(g.until) {
+			return true
+		}
+	}
+	return false
+}
 
 // groupOf is the group of a row; empty: none.
 func (l *List[R]) groupOf(row R) string {
@@ -83,7 +122,7 @@ func (l *List[R]) groupBy(text string) views.Outcome {
 	}
 	switch {
 	case by == "" && l.groups.by == "":
-		return views.Outcome{Say: "write what to group by after it: " + l.groupings()}
+		return views.Outcome{Say: "write what to group by after it: " + groupings(l.cfg.Set.Labels != nil)}
 	case by == "" || by == noGroups:
 		if l.groups.by == "" {
 			return views.Outcome{Say: "the rows are not grouped"}
@@ -107,25 +146,29 @@ func (l *List[R]) setGroups(by string) {
 }
 
 // groupings says what the rows of this screen can be grouped by.
-func (l *List[R]) groupings() string {
-	if l.cfg.Set.Labels == nil {
+func groupings(labels bool) string {
+	if !labels {
 		return "a column, or off"
 	}
 	return "compose, label NAME, a column, or off"
 }
 
-// notAGroup says why rows cannot be grouped so; empty: they can.
 func (l *List[R]) notAGroup(by string) string {
+	return notAGroup(by, l.cfg.Name, l.cfg.Set.Labels != nil, l.fields())
+}
+
+// notAGroup says why rows cannot be grouped so; empty: they can.
+func notAGroup(by, screen string, labels bool, fields []string) string {
 	name, labelled := strings.CutPrefix(by, byLabel)
 	switch {
-	case (by == byCompose || labelled) && l.cfg.Set.Labels == nil:
-		return l.cfg.Name + " have no labels: group by a column"
+	case (by == byCompose || labelled) && !labels:
+		return screen + " have no labels: group by a column"
 	case labelled && strings.TrimSpace(name) == "":
 		return "write the label's name: label NAME"
-	case by == byCompose || labelled || slices.Contains(l.fields(), by):
+	case by == byCompose || labelled || slices.Contains(fields, by):
 		return ""
 	}
-	return fmt.Sprintf("%q is nothing to group by: %s", backend.Clean(by, 30).String(), l.groupings())
+	return fmt.Sprintf("%q is nothing to group by: %s", backend.Clean(by, 30).String(), groupings(labels))
 }
 
 // mostNamed is how many labels a message names.
@@ -149,13 +192,18 @@ func (l *List[R]) lacksLabel(by string) string {
 			}
 		}
 	})
-	what := "the label " + c.Shown(wanted[0])
+	if has {
+		return ""
+	}
+	return lackingLabel(by, "the label "+c.Shown(wanted[0]), names)
+}
+
+// lackingLabel is said where no row has a label, and names is what there is.
+func lackingLabel(by, what string, names []string) string {
 	if by == byCompose {
 		what = "a compose project"
 	}
 	switch {
-	case has:
-		return ""
 	case len(names) == 0:
 		return "no row has " + what + ", nor any other label"
 	case len(names) > mostNamed:
@@ -165,7 +213,8 @@ func (l *List[R]) lacksLabel(by string) string {
 	return "no row has " + what + ": there is " + strings.Join(names, ", ")
 }
 
-// sortRows puts the order into force. In groups, rows keep it inside their group; those without a group come last.
+// sortRows puts the order into force. In groups, rows keep it inside their group: the groups with the worst alerts
+// first, then by name; those without a group come last.
 func (l *List[R]) sortRows() {
 	inner := l.order()
 	if l.groups.by == "" {
@@ -175,6 +224,8 @@ func (l *List[R]) sortRows() {
 		l.table.SetOrder(inner, l.reverse, l.turned())
 		return
 	}
+	order := l.counted()
+	l.groups.order = order
 	l.table.SetOrder(func(row R) kit.Order {
 		var o kit.Order
 		if inner != nil {
@@ -184,28 +235,25 @@ func (l *List[R]) sortRows() {
 			return kit.Order{Num: float64(at - views.MostPins)}
 		}
 		group := l.groupOf(row)
-		num := 0.0
+		num := worstOf - order[group].worst
 		if group == "" {
-			num = 1
+			num = worstOf + 1
 		}
-		return o.Within(num, group, l.reverse)
+		return o.Within(float64(num), group, l.reverse)
 	}, false, l.turned())
 }
 
 // counted counts the groups of the rows that match.
 func (l *List[R]) counted() map[string]groupCount {
 	g := &l.groups
-	if g.of != nil && g.number == l.number && g.filter == l.filterIn && g.rows == l.table.Len() {
+	if g.of != nil && g.number == l.number && g.board == l.board && g.filter == l.filterIn && g.rows == l.table.Len() {
 		return g.of
 	}
-	g.of, g.number, g.filter, g.rows = map[string]groupCount{}, l.number, l.filterIn, l.table.Len()
+	g.of, g.number, g.board, g.filter, g.rows = map[string]groupCount{}, l.number, l.board, l.filterIn, l.table.Len()
 	l.table.Each(func(row R) {
 		name := l.groupOf(row)
 		n := g.of[name]
-		n.rows++
-		if l.cur.Snapshot().Alert(l.cfg.Set.Key(row)) != nil {
-			n.alerting++
-		}
+		n.add(row, l.cfg.Set.Key(row), l.cur.Snapshot())
 		g.of[name] = n
 	})
 	return g.of
@@ -269,10 +317,13 @@ func (l *List[R]) headsOf(rows []kit.Row[R]) (n int) {
 
 // groupHead draws a group's name, how many rows it has, and how many of them an alert names.
 func (l *List[R]) groupHead(t *theme.Theme, w int, group string) string {
-	n := l.counted()[group]
+	return l.groups.head(t, w, group, l.counted()[group])
+}
+
+func (g *groups) head(t *theme.Theme, w int, group string, n groupCount) string {
 	line := kit.NewLine(t, w).Gap(1)
 	if group == "" {
-		line.Put(theme.Dim, l.groups.ungrouped())
+		line.Put(theme.Dim, g.ungrouped())
 	} else {
 		line.Put(theme.Strong, kit.CutMiddle(group, max(w-30, 10)))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/keys"
@@ -65,6 +66,50 @@ func TestGroups(t *testing.T) {
 	}
 	if got := ids(); got != "e d c b a" {
 		t.Errorf("the order before comes back: %q", got)
+	}
+}
+
+// The groups with the worst alerts come first, and keep their order for a while after a key.
+func TestTheWorstGroupComesFirst(t *testing.T) {
+	now := time.Unix(1000, 0)
+	f := &views.Frame{Theme: theme.New(theme.NoColours, theme.ASCII)}
+	l := entries(entry{"1", "a"}, entry{"2", "b"}, entry{"3", "c"}, entry{"4", "d"}, entry{"5", "e"}, entry{"6", ""})
+	heads := func(named ...string) string { // "3critical": an alert of that severity names row 3
+		board := &alerts.Board{}
+		for _, x := range named {
+			state := alerts.StateFiring
+			if strings.HasSuffix(x, "-ended") {
+				x, state = strings.TrimSuffix(x, "-ended"), alerts.StateEnded
+			}
+			board.Alerts = append(board.Alerts, &alerts.Alert{ID: x, Severity: alerts.Severity(x[1:]), State: state,
+				Subjects: []alerts.Subject{{Key: backend.Key{Kind: backend.KindWorkspace, Source: "s", ID: backend.MustID(x[:1])}}}})
+		}
+		f.Snapshot = views.NewSnapshot(now, nil, board)
+		var out []string
+		for _, line := range grouped(l, f, 30)[1:] {
+			if strings.Contains(line, "  1 row") {
+				out = append(out, strings.Fields(line)[0])
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	heads("4critical", "3warning", "5info", "6critical", "2critical-ended")
+	l.Update(keys.Intent{Action: keys.Group, Text: "state"}, f)
+	if got := heads("4critical", "3warning", "5info", "6critical", "2critical-ended"); got != "d c e a b no" {
+		t.Errorf("at first: %s", got)
+	}
+	now = now.Add(steadyFor)
+	l.Update(keys.Intent{Action: keys.Down}, f)
+	l.Update(keys.Intent{Action: keys.Down}, f)
+	at := l.Cursor(f)
+	now = f.Now.Add(steadyFor - time.Second)
+	last := []string{"1critical", "4warning"}
+	if got := heads(last...); got != "d c e a b no" {
+		t.Errorf("a short time after a key: %s", got)
+	}
+	now = now.Add(time.Second)
+	if got := heads(last...); got != "a d b c e no" || l.Cursor(f) != at {
+		t.Errorf("after that: %s, the cursor on %v, not %v", got, l.Cursor(f), at)
 	}
 }
 

@@ -208,6 +208,9 @@ func (l *List[R]) sync(f *views.Frame) {
 		l.table.Apply(changes)
 	}
 	l.filled, l.number, l.board = true, f.State.Number, f.Board
+	if l.groups.by != "" && l.groups.moved(l.counted(), f.Now) {
+		l.sortRows()
+	}
 	if l.want != (backend.Key{}) && l.table.Seek(l.want) {
 		l.want, l.settled = backend.Key{}, true
 	}
@@ -262,6 +265,9 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	l.settled = l.settled || in.Action != keys.Focus
 	if l.settled {
 		l.want = backend.Key{}
+	}
+	if in.Action != keys.Focus {
+		l.groups.hold(f.Now)
 	}
 	if l.cfg.Steady && in.Action != keys.Focus {
 		l.steady.hold(f.Now)
