@@ -228,7 +228,9 @@ func Kinds() []Kind {
 	}
 }
 
-// kind is a rule whose documentation is the page of its name.
+// kind is a rule whose documentation is the page of its name. It is called for each rule: inlined, Kinds is twice as long.
+//
+//go:noinline
 func kind[O Options](name string, defaults func() O) Kind {
 	summary, _ := page(name)
 	return Kind{Name: name, Summary: summary, Defaults: func() Options { return defaults() }}

@@ -169,6 +169,8 @@ func ofApplications(c *views.Snapshot) bool {
 }
 
 // needed offers a column only where there is something to show in it.
+//
+//go:noinline
 func needed[R any](when func(*views.Snapshot) bool, c Column[R]) Column[R] {
 	c.Needed = when
 	return c

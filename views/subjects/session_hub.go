@@ -174,6 +174,8 @@ func keysOf(boxes []*backend.Sandbox) (keys []backend.Key) {
 }
 
 // countColumn shows how many of something belong to each row. Where none is listed there may be some that nothing lists.
+//
+//go:noinline
 func countColumn[R any](c Column[R], count func(R, *views.Snapshot) int) Column[R] {
 	c.Align, c.Descending = Right, true
 	key := func(r R, s *views.Snapshot) SortKey {

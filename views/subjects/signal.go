@@ -42,6 +42,8 @@ func SignalOf(e *backend.Event) (s views.Signal, ok bool) {
 }
 
 // recentColumn shows what happened to a row lately and is over. It is there while some row has such a signal.
+//
+//go:noinline
 func recentColumn[R any](kind backend.Kind, key func(R) backend.Key, priority int) Column[R] {
 	return Column[R]{Name: "recent", Title: "RECENT", Help: "what happened in the last minutes and may be over: oom, evicted, restarted ([ui] marked_for)",
 		Min: 11, Ideal: 14, Priority: priority, Local: 1, Where: Screens, Descending: true,

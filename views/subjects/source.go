@@ -99,6 +99,7 @@ func answeredAt(h *fleet.SourceHealth, c *views.Snapshot) time.Time {
 	return h.DataAt()
 }
 
+//go:noinline
 func latencyColumn(name, title, help string, priority int, get func(*fleet.SourceHealth) time.Duration) Column[*fleet.SourceHealth] {
 	return numColumn(Column[*fleet.SourceHealth]{Name: name, Title: title, Help: help, Min: 5, Ideal: 6, Priority: priority},
 		func(h *fleet.SourceHealth) SortKey { return SortKey{Num: get(h).Seconds(), Unknown: get(h) <= 0} },
@@ -106,6 +107,7 @@ func latencyColumn(name, title, help string, priority int, get func(*fleet.Sourc
 		func(*fleet.SourceHealth) bool { return true })
 }
 
+//go:noinline
 func rateColumn(name, title, help string, priority int, get func(*fleet.SourceHealth) float64, show func(float64) string) Column[*fleet.SourceHealth] {
 	return numColumn(Column[*fleet.SourceHealth]{Name: name, Title: title, Help: help, Min: len(title), Ideal: len(title), Priority: priority},
 		func(h *fleet.SourceHealth) SortKey { return SortKey{Num: get(h), Unknown: h.LastTry.IsZero()} },

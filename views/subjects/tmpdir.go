@@ -67,6 +67,8 @@ func Tmpdirs() *Set[*backend.Tmpdir] {
 }
 
 // lowerBound marks numbers of a walk that stopped at its bound.
+//
+//go:noinline
 func lowerBound(c Column[*backend.Tmpdir]) Column[*backend.Tmpdir] {
 	exact := c.Cell
 	c.Cell = func(t *backend.Tmpdir, x *views.Snapshot) Cell {

@@ -181,6 +181,8 @@ func sinceOf(w *backend.Work) (backend.Bounds, bool) {
 }
 
 // boundsColumn shows how long ago something happened of which two bounds are known.
+//
+//go:noinline
 func boundsColumn(c Column[backend.Worker], get func(*backend.Work) (b backend.Bounds, notApplicable bool)) Column[backend.Worker] {
 	key := func(r backend.Worker, s *views.Snapshot) SortKey {
 		b, _ := get(r.AsWork())

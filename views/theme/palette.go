@@ -62,6 +62,9 @@ type shade [3]string
 // tint is a tone of a palette, in a terminal with 256 colours and in one with sixteen.
 type tint struct{ many, few shade }
 
+// of is a style in the tint. It is called for each tone: a style is large, and inlined it fills kilobytes.
+//
+//go:noinline
 func (t *tint) of(s lipgloss.Style, c Colours, b Background) lipgloss.Style {
 	index := t.many[b]
 	if c == Sixteen {
@@ -115,7 +118,6 @@ func stylesOf(c Colours, p Palette, b Background) (plain, cursor [toneCount]lipg
 			Critical: standardWorst.of(bold, c, b), Accent: standardAccent.of(bold, c, b)}
 	}
 	plain[Strong], plain[Dim] = bold, standardDim.of(none, c, b)
-	fg := func(s lipgloss.Style, index string) lipgloss.Style { return s.Foreground(lipgloss.Color(index)) }
 	if c == Sixteen {
 		plain[Dim] = faint
 		on := none.Background(lipgloss.Color("4"))
@@ -135,6 +137,11 @@ func stylesOf(c Colours, p Palette, b Background) (plain, cursor [toneCount]lipg
 	}
 	return plain, cursor
 }
+
+// fg is a style in a colour of the terminal's table, with a reason as tint.of has not to be inlined.
+//
+//go:noinline
+func fg(s lipgloss.Style, index string) lipgloss.Style { return s.Foreground(lipgloss.Color(index)) }
 
 // onCursor are the tones of a row under the cursor in one style, the worst of them bold.
 func onCursor(s lipgloss.Style) (cursor [toneCount]lipgloss.Style) {
