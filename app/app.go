@@ -76,16 +76,22 @@ func CauseOf(text backend.Safe) string { return alerts.ErrorFingerprint(text.Str
 
 // Known is what a configuration file may name.
 func (a *App) Known() config.Catalog {
-	k := config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys(), KeyPlaces: keyPlaces(), BadKey: keys.BadKey, Themes: theme.Palettes(),
+	return config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Actions: a.actionKinds(), Operator: operatorKeys(), KeyPlaces: keyPlaces(), BadKey: keys.BadKey, Themes: theme.Palettes(),
 		CheckView: func(v config.View) (key, why string) { return ui.CheckView(viewOf(v)) }}
+}
+
+// Verbs are all that can be done. Known costs more than the commands that need only these.
+func (a *App) Verbs() []string { return config.Catalog{Actions: a.actionKinds()}.Verbs() }
+
+func (a *App) actionKinds() (kinds []config.ActionKind) {
 	for _, e := range a.Effects {
 		x := config.ActionKind{Kind: e.Name, Defaults: e.Defaults}
 		for _, s := range e.Specs {
 			x.Verbs = append(x.Verbs, string(s.Verb))
 		}
-		k.Actions = append(k.Actions, x)
+		kinds = append(kinds, x)
 	}
-	return k
+	return kinds
 }
 
 // keyPlaces are the keys of the console, as a configuration can change them.

@@ -86,7 +86,7 @@ func (p *Program) completeFrom(cmd *cobra.Command, flag string, s *shared, words
 // permitFlags are the flags of everything that can act on a machine without a configuration.
 func (p *Program) permitFlags(cmd *cobra.Command, s *shared) {
 	cmd.Flags().StringSliceVar(&s.permit.Verbs, "allow", nil, "without a configuration: the `VERBS` that may be done here, such as destroy,stop,pause")
-	p.complete(cmd, "allow", p.Known().Verbs())
+	p.complete(cmd, "allow", p.Verbs())
 	cmd.Flags().Var((*lasting)(&s.permit.SessionLifetime), "session-lifetime", "without a configuration: how long a session can live at most, which --allow clean needs")
 }
 

@@ -80,7 +80,7 @@ var orderVerbs = [...]string{string(alerts.OrderAcknowledge), string(alerts.Orde
 
 // verbs are those that records can have: of all kinds, of the configuration where it can be read, and of orders.
 func (p *Program) verbs(s shared) []string {
-	all := append(p.Known().Verbs(), orderVerbs[:]...)
+	all := append(p.Verbs(), orderVerbs[:]...)
 	if c, err := p.load(s); err == nil {
 		for _, x := range c.Actions {
 			all = append(all, x.Name)

@@ -54,7 +54,7 @@ func (p *Program) defined(s shared, verb string) error {
 	for _, x := range c.Actions {
 		own = append(own, x.Name)
 	}
-	builtin := slices.DeleteFunc(p.Known().Verbs(), func(v string) bool { return v == string(actions.Purge) || v == string(actions.Undo) })
+	builtin := slices.DeleteFunc(p.Verbs(), func(v string) bool { return v == string(actions.Purge) || v == string(actions.Undo) })
 	switch {
 	case slices.Contains(own, verb):
 		return nil

@@ -25,6 +25,8 @@ func mustRead(name string) string {
 	return string(b)
 }
 
+var numbered = regexp.MustCompile(`(?m)^\d+\. `)
+
 // page reads what the Markdown file beside a rule's Go file says about it.
 func page(name string) (summary string, e alerts.Explain) {
 	parts := strings.Split(mustRead(strings.ReplaceAll(name, "-", "_")+".md"), "\n## ")
@@ -36,7 +38,7 @@ func page(name string) (summary string, e alerts.Explain) {
 			*into = oneLine(body)
 			continue
 		}
-		for _, step := range regexp.MustCompile(`(?m)^\d+\. `).Split(body, -1)[1:] {
+		for _, step := range numbered.Split(body, -1)[1:] {
 			e.First = append(e.First, oneLine(step))
 		}
 	}
