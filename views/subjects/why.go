@@ -119,15 +119,19 @@ func (w *writer) check(mark string, g *group) {
 		tone = theme.Dim
 	case runbook.RuledOut:
 	}
-	if len(g.questions) > 1 && c.Mark != runbook.Confirmed {
+	folds := len(g.questions) > 1 && c.Mark == runbook.CannotTell && !c.Fact.IsEmpty()
+	switch {
+	case folds: // the reason first: who reads it need not read on
+		w.Field(mark, normal(w.once(c.Fact.String())), dim(w.from(c)+": "+strings.Join(g.questions, " ")))
+	case len(g.questions) > 1 && c.Mark != runbook.Confirmed:
 		w.Field(mark, kit.Span{Tone: tone, Text: strings.Join(g.questions, " ")})
-	} else {
+	default:
 		for _, q := range g.questions {
 			w.Field(mark, kit.Span{Tone: tone, Text: q})
 			mark = ""
 		}
 	}
-	if !c.Fact.IsEmpty() {
+	if !c.Fact.IsEmpty() && !folds {
 		w.Field("", normal("- "+w.once(c.Fact.String())), dim(w.from(c)))
 	}
 	if len(g.would) > 0 {

@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/kit"
 )
 
 const whyError = "WorkspaceFailedError: capability snapshot is declared but backupR2Binding is not bound (request 58808d11)"
@@ -84,5 +86,23 @@ func TestWhyOfAHealthySubjectHasNoRunbook(t *testing.T) {
 		if strings.Contains(text, not) {
 			t.Errorf("a healthy workspace has %q:\n%s", not, text)
 		}
+	}
+}
+
+// TestQuestionsThatShareAReasonAreFolded: what cannot be told for one reason is one entry that begins with it, and what each needs is kept.
+func TestQuestionsThatShareAReasonAreFolded(t *testing.T) {
+	ask := func(q, fact, would backend.Literal) runbook.Check {
+		return runbook.Check{Name: string(q), Question: backend.Text(q), Mark: runbook.CannotTell, Fact: backend.Text(fact), WouldTell: backend.Text(would)}
+	}
+	f := frameWith()
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	w.answers([]runbook.Check{ask("Is it full?", "no alert tells it", "a probe"), ask("Is it old?", "its list is not read", "a list"), ask("Is it open?", "no alert tells it", "a token"), ask("Is it lost?", "no alert tells it", "a probe")}, runbook.CannotTell)
+	lines := strings.Split(styles.ReplaceAllString(strings.Join(w.Doc.Layout(f.Theme, 120), "\n"), ""), "\n")
+	for i := range lines {
+		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+	}
+	want := []string{"cannot tell no alert tells it: Is it full? Is it open? Is it lost?", "- would tell: a probe; a token", "Is it old?", "- its list is not read", "- would tell: a list"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
 	}
 }
