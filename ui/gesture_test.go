@@ -145,3 +145,25 @@ func TestRepliesAsKeysNeverConfirm(t *testing.T) {
 		}
 	})
 }
+
+// A second press that comes too fast to be one is told, and the next one confirms.
+func TestATooFastPressIsTold(t *testing.T) {
+	acts(t, Size{100, 30}, func(h *hands) *actions.Operator {
+		c := h.control(t, false)
+		h.arm(t, c)
+		return c
+	}, func(s *screen, h *hands, c *actions.Operator) {
+		s.press("3", "x", "p") // chosen in the list: its key was not pressed for the plan yet
+		s.ready()
+		if s.press("p"); s.dialog() == nil || strings.Contains(s.text(), "too fast") {
+			t.Errorf("the first press:\n%s", s.text())
+		}
+		if s.press("p"); !strings.Contains(s.text(), "too fast to be a second press: press p again") {
+			t.Errorf("the second press is not told:\n%s", s.text())
+		}
+		time.Sleep(400 * time.Millisecond)
+		if s.press("p"); s.dialog() != nil {
+			t.Errorf("not confirmed:\n%s", s.text())
+		}
+	})
+}

@@ -138,8 +138,13 @@ func (d *planDialog) typed(msg tea.KeyPressMsg) reply {
 		return reply{}
 	}
 	d.view.Note, d.view.Wrong = "", false
-	if ok, done := d.confirming.press(msg.String(), msg.Text, d.acting.now()); done {
+	now := d.acting.now()
+	before := d.confirming.Pressed(now)
+	if ok, done := d.confirming.press(msg.String(), msg.Text, now); done {
 		return reply{Cmd: d.start(ok)}
+	}
+	if before && d.confirming.Light() && msg.String() == d.request.key && !d.confirming.Expired(now) {
+		d.say("that was too fast to be a second press: press " + d.request.key + " again")
 	}
 	return reply{}
 }
