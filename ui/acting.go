@@ -237,7 +237,7 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 	}
 	for _, x := range all {
 		if x.Denied.IsEmpty() {
-			l.verbs = append(l.verbs, plan.Verb{Ability: x, Key: a.keymap.OfVerb(string(x.Spec.Verb))})
+			l.verbs = append(l.verbs, plan.Verb{Ability: x, Key: a.keymap.OfVerb(s.from, string(x.Spec.Verb))})
 		}
 		if x.Spec.Verb == on && x.Denied.IsEmpty() {
 			l.at = len(l.verbs) - 1
@@ -256,7 +256,7 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 	for _, r := range actions.RefusedTogether(all) {
 		v := plan.Verb{Refused: &r}
 		if len(r.Verbs) == 1 {
-			v.Key = a.keymap.OfVerb(string(r.Verbs[0]))
+			v.Key = a.keymap.OfVerb(s.from, string(r.Verbs[0]))
 		}
 		l.verbs = append(l.verbs, v)
 		if slices.Contains(r.Verbs, on) {

@@ -132,11 +132,12 @@ type selection struct {
 	asked        views.Question     // the question whose answer says what is unsafe now
 	diagnosis    *runbook.Diagnosis // that answer; nil: not known yet
 	seen         *views.Snapshot    // what it was made from
+	from         keys.Context       // where
 }
 
 // chosen are the marked rows, else the thing here. An alert stands for its subjects.
 func (x *scope) chosen() selection {
-	s := selection{seen: x.frame.Snapshot}
+	s := selection{seen: x.frame.Snapshot, from: x.from}
 	shown := []backend.Key{x.key}
 	if x.key == (backend.Key{}) {
 		if shown, s.hidden = x.screen.Marked(); len(shown)+len(s.hidden) == 0 {
@@ -182,7 +183,7 @@ func (x *scope) chosen() selection {
 
 // plan begins a verb on what is chosen.
 func (x *scope) plan(verb actions.Verb) reply {
-	return x.acting.intend(verb, x.keymap.OfVerb(string(verb)), x.chosen(), x.acting.now())
+	return x.acting.intend(verb, x.keymap.OfVerb(x.from, string(verb)), x.chosen(), x.acting.now())
 }
 
 // bundle writes the evidence about one thing into a file.

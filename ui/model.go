@@ -196,6 +196,10 @@ func (m *Model) sync() {
 	if strings.Contains(m.say, noMeaning) {
 		m.frame.Say = "" // dialogs keep their size
 	}
+	m.frame.In = keys.List
+	if page, _ := m.stack.body(); page != nil {
+		m.frame.In = page.Keys()
+	}
 	if m.awaits() {
 		m.frame.Spin = m.spin.model.View()
 	}

@@ -1,9 +1,13 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"sandglass/actions"
+	"sandglass/views/plan"
 )
 
 // Keys of the configuration are those of the footer, the help and the palette; what they replace does nothing and says so.
@@ -55,6 +59,31 @@ func TestBackspaceLeavesWhatIsEmpty(t *testing.T) {
 			if len(s.model.stack) != 0 {
 				t.Errorf("%s was not left:\n%s", opens, s.text())
 			}
+		}
+		s.close()
+	})
+}
+
+// A key that is another only in tables is printed as it is on the screen that is shown: in its list of actions, and in details.
+func TestVerbsHaveTheKeyOfTheirScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHands()
+		c := h.control(t, false)
+		h.arm(t, c)
+		s := open(t, h.feed, look{w: 120, h: 40, control: c, keys: map[string]map[string][]string{"table": {"pause": {"Z"}}}})
+		listed := func(key string) bool {
+			l, is := over[*verbList](s.model)
+			return is && slices.ContainsFunc(l.verbs, func(v plan.Verb) bool { return v.Spec.Verb == actions.Pause && v.Key == key })
+		}
+		s.press("3")
+		if s.press("x"); !listed("Z") {
+			t.Errorf("in a table:\n%s", s.text())
+		}
+		if s.press("x", keyEnter, "x"); !listed("z") {
+			t.Errorf("in details:\n%s", s.text())
+		}
+		if s.press("x"); !strings.Contains(s.text(), "z pause") || strings.Contains(s.text(), "Z pause") {
+			t.Errorf("the details:\n%s", s.text())
 		}
 		s.close()
 	})

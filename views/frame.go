@@ -22,6 +22,8 @@ type Frame struct {
 	Diagnoses map[Question]*runbook.Diagnosis
 	// Keys are this viewer's; nil: those without a configuration.
 	Keys *keys.Map
+	// In is the context of the table or page that is shown, below any dialog.
+	In keys.Context
 	// Pins are the subjects that stay on top; nil: none do.
 	Pins *Pins
 	// Say is the remark in the footer; empty: none.

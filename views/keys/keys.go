@@ -213,8 +213,8 @@ func VerbKeys() []VerbKey {
 	}
 }
 
-// OfVerb is the key of a verb in a table; empty: it has none of its own. A nil Map is the table as it is without a configuration.
-func (m *Map) OfVerb(verb string) string {
+// OfVerb is the key of a verb in a context; empty: it has none of its own there. A nil Map is the table as it is without a configuration.
+func (m *Map) OfVerb(c Context, verb string) string {
 	if m == nil {
 		for _, v := range VerbKeys() {
 			if v.Verb == verb {
@@ -223,7 +223,7 @@ func (m *Map) OfVerb(verb string) string {
 		}
 		return ""
 	}
-	for _, b := range m.of[List] {
+	for _, b := range m.of[c] {
 		if b.Intent.Action == Act && b.Intent.Text == verb && len(b.Keys()) > 0 {
 			return b.Keys()[0]
 		}

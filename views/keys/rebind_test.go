@@ -54,8 +54,8 @@ func TestRebind(t *testing.T) {
 			t.Errorf("%s still asks for %v", k, in)
 		}
 	}
-	if m.OfVerb("probe") != "n" || m.OfVerb("destroy") != "D" || (*Map)(nil).OfVerb("probe") != "p" {
-		t.Error(m.OfVerb("probe"), m.OfVerb("destroy"))
+	if m.OfVerb(List, "probe") != "n" || m.OfVerb(Details, "probe") != "p" || m.OfVerb(List, "destroy") != "D" || (*Map)(nil).OfVerb(List, "probe") != "p" {
+		t.Error(m.OfVerb(List, "probe"), m.OfVerb(Details, "probe"), m.OfVerb(List, "destroy"))
 	}
 	for _, b := range all {
 		if b.Context == List && b.Intent.Action == Mark && (b.Help().Key != ":mark" || b.Hint.Help().Desc != "") {

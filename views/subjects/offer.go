@@ -193,7 +193,7 @@ func noneFailed(keys []backend.Key, c *views.Snapshot) backend.Safe {
 }
 
 func (w *writer) offer(label string, x *actions.Ability, many int, refused backend.Safe) {
-	key := cmp.Or(w.f.Keys.OfVerb(string(x.Spec.Verb)), " ")
+	key := cmp.Or(w.f.Keys.OfVerb(w.f.In, string(x.Spec.Verb)), " ")
 	text := backend.Clean(x.Spec.Effect, 300).String()
 	if many > 1 {
 		text = counted(many, x.Spec.Of) + ": " + text
