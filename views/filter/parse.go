@@ -43,7 +43,7 @@ var operators = [...]operator{opContains, opEqual, opNot, opPattern, opOver, opA
 // Signs that may be meant as an operator. A run of them directly after a name is one, and only a known one is accepted.
 const signs = "!=<>:~^*|&≥≤≠≈"
 
-// compares are signs that begin no word: what follows them is a value whose field is missing.
+// compares are signs of which one makes an operator of a run that begins with ~.
 const compares = "=<>≥≤≠≈"
 
 // maxPattern bounds the text after ~ in bytes.
@@ -167,16 +167,13 @@ func fieldAndSigns(s string) (name, run string) {
 	return s[:n], run
 }
 
-// leadingSigns is the operator with which a term begins: a comparison, or signs alone. ":8080" and "~/src" are words.
+// leadingSigns is the operator with which a term begins. ":8080" and "~/src" are words.
 func leadingSigns(s string) string {
 	run := signsOf(s)
-	if first, _ := utf8.DecodeRuneInString(run); strings.ContainsRune(compares, first) {
-		return run
+	if rest := s[len(run):]; rest != "" && (run == ":" && rest[0] >= '0' && rest[0] <= '9' || run == "~" && rest[0] == '/') {
+		return ""
 	}
-	if end := len(run); end == len(s) || strings.IndexByte(blanks, s[end]) >= 0 {
-		return run
-	}
-	return ""
+	return run
 }
 
 func signsOf(s string) string {
