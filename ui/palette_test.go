@@ -26,6 +26,22 @@ func TestOrderByAColumn(t *testing.T) {
 	})
 }
 
+// A column that is sorted by is on the screen with its arrow, also where it would have no room otherwise.
+func TestOrderBringsItsColumn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, incidentFeed(), look{w: 120, h: 30})
+		if s.press("2"); strings.Contains(s.text(), "ATTEMPT") {
+			t.Errorf("the column is on the screen anyway:\n%s", s.text())
+		}
+		s.press(":")
+		s.typed("order attempt")
+		if s.press(keyEnter); !strings.Contains(s.text(), "ATTEMPT↑") {
+			t.Errorf("nothing shows the order:\n%s", s.text())
+		}
+		s.close()
+	})
+}
+
 // A command that is chosen over details, in the palette or by a jump, is about what they show, not about the row below them; leaving
 // the palette leads back to them.
 func TestCommandsAreAboutWhatIsShown(t *testing.T) {

@@ -213,8 +213,8 @@ func (l *List[R]) place(w, h int) (p placed[R]) {
 		if local && c.Local > 0 && !said[i].urgent {
 			cols[i].Priority, cols[i].Hidden = c.Local, c.Needed != nil && hidden
 		}
-		if on, chosen := l.chosen[c.Name]; chosen {
-			cols[i].Priority, cols[i].Hidden = 1, !on
+		if on, chosen := l.chosen[c.Name]; chosen || i == l.sort {
+			cols[i].Priority, cols[i].Hidden = min(c.Priority, 1), chosen && !on
 		}
 	}
 	var of [][]cell
