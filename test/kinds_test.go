@@ -3,8 +3,12 @@ package test
 import (
 	"go/ast"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+
+	"sandglass/backend"
 )
 
 // TestANewKindTouchesFewFiles holds where the two youngest kinds of subjects are named outside tests. Everything else, such
@@ -58,6 +62,33 @@ func TestKindsSayWhatTheyDeliver(t *testing.T) {
 		if deliversNothing := k.Name == "changes" || k.Name == "check"; deliversNothing != (len(k.Inputs) == 0) {
 			t.Errorf("%s declares the inputs %v", k.Name, k.Inputs)
 		}
+	}
+}
+
+// TestScreensNameKnownKinds: an empty screen names only kinds of source that a configuration can have.
+func TestScreensNameKnownKinds(t *testing.T) {
+	named := regexp.MustCompile(`[Ss]ources? of kind ([a-z, -]+?) (?:do|does|can)\b`)
+	n := 0
+	for _, f := range sources(t) {
+		if !strings.HasPrefix(f.dir, "views/") {
+			continue
+		}
+		ast.Inspect(f.ast, func(node ast.Node) bool {
+			if text, is := node.(*ast.BasicLit); is {
+				for _, found := range named.FindAllStringSubmatch(text.Value, -1) {
+					for _, name := range strings.Split(strings.ReplaceAll(found[1], " and ", ", "), ", ") {
+						n++
+						if !slices.ContainsFunc(kinds(), func(k backend.SourceKind) bool { return k.Name == name }) {
+							t.Errorf("%s names the kind %q, which no source can have", f.name, name)
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	if n < 9 {
+		t.Errorf("%d kinds are named; does this test still see anything?", n)
 	}
 }
 

@@ -23,7 +23,7 @@ func New() views.Screen {
 		},
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputEvictions, "No evictions counted",
-				"The sources that count evictions have counted nothing yet.", "No source counts evictions. Sources of kind prometheus, promapi and logs do.")
+				"The sources that count evictions have counted nothing yet.", "No source counts evictions. Sources of kind prometheus, prometheus-api and logs do.")
 		},
 	})
 }
