@@ -27,9 +27,9 @@ type jump struct {
 
 // target is where a jump leads: an intent, or the details of a subject.
 type target struct {
-	name, what string
-	intent     keys.Intent
-	key        backend.Key
+	name, about, what string
+	intent            keys.Intent
+	key               backend.Key
 }
 
 // mostFound is how many targets can be gone through.
@@ -52,7 +52,7 @@ func openJump(x *scope) reply {
 		for i := range f.Names {
 			f.Names[i] = x.frame.Shown(f.Names[i])
 		}
-		j.add(target{name: f.Names[0], what: x.frame.Shown(subjects.KindAndSource(f.Key)), key: f.Key}, f.Names[1:]...)
+		j.add(target{name: f.Names[0], about: x.frame.Shown(f.About), what: x.frame.Shown(subjects.KindAndSource(f.Key)), key: f.Key}, f.Names[1:]...)
 	}
 	cmd := j.entry.open("")
 	j.search()
@@ -126,7 +126,12 @@ func (j *jump) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 			l.Gap(2)
 		}
 		what := kit.Cut(to.what, inner/2)
-		l.Put(theme.Normal, kit.CutMiddle(to.name, inner-kit.Width(what)-5)).End(theme.Dim, what+" ")
+		room := inner - kit.Width(what) - 5
+		l.Put(theme.Normal, kit.CutMiddle(to.name, room))
+		if room -= kit.Width(to.name) + 2; to.about != "" && room > 0 {
+			l.Gap(2).Put(theme.Dim, kit.CutMiddle(to.about, room))
+		}
+		l.End(theme.Dim, what+" ")
 		lines = append(lines, l.String())
 	}
 	if len(j.found) == 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -38,6 +39,25 @@ func TestJump(t *testing.T) {
 		s.press(keyEnter)
 		if d, shown := over[*details](s.model); !shown || d.key.Kind != backend.KindSource {
 			t.Errorf("not on the source:\n%s", s.text())
+		}
+		s.close()
+	})
+}
+
+// Alerts of one rule and source are told apart by their causes.
+func TestJumpTellsAlertsApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state, board := incident(time.Now())
+		twin := *board.Alerts[2]
+		twin.ID, twin.Fingerprint, twin.Cause = "twin", "twin", safe("quota of the account is used up")
+		board.Alerts = append(board.Alerts, &twin)
+		s := open(t, newFeed(state, board), look{w: 100, h: 30})
+		s.press("f")
+		s.typed(twin.Rule)
+		for _, cause := range []string{twin.Cause.String(), board.Alerts[2].Cause.String()} {
+			if !strings.Contains(s.text(), twin.Rule+"  "+cause) {
+				t.Errorf("%q is not on the screen:\n%s", cause, s.text())
+			}
 		}
 		s.close()
 	})

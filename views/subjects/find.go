@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -12,16 +13,17 @@ import (
 type Found struct {
 	Key   backend.Key
 	Names []string
+	About string // tells apart those of one name; empty: their names do
 }
 
 // All are the alerts, then the subjects of every kind that has entities, for a search.
 func All(s *views.Snapshot) []Found {
 	var out []Found
 	for _, a := range s.Board.Alerts {
-		out = append(out, Found{views.AlertKey(a), []string{a.Rule, a.ID, a.Cause.String(), a.Source}})
+		out = append(out, Found{views.AlertKey(a), []string{a.Rule, a.ID, a.Cause.String(), a.Source}, cmp.Or(a.Cause.String(), a.ID)})
 	}
 	for _, h := range s.State.Sources {
-		out = append(out, Found{h.Key, []string{h.Key.Source, h.Kind}})
+		out = append(out, Found{Key: h.Key, Names: []string{h.Key.Source, h.Kind}})
 	}
 	for _, k := range kinds {
 		if k.is() == backend.KindSource {
@@ -36,7 +38,7 @@ func All(s *views.Snapshot) []Found {
 			if id := key.Safe().String(); id != name {
 				names = append(names, id)
 			}
-			out = append(out, Found{key, append(names, otherNames(e)...)})
+			out = append(out, Found{Key: key, Names: append(names, otherNames(e)...)})
 		}
 	}
 	return out
