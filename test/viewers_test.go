@@ -262,7 +262,7 @@ func TestTwoViewersOnOneStation(t *testing.T) {
 	jo.does("a", "reason")
 	jo.does("on it\r\r", "is yours for 30m")
 	mara.does("v", "box-4")
-	mara.does("E", "evidence written to")
+	mara.does("E", "evidence written: ")
 	close(x.registry.letGo)
 	mara.await("3 of 3 done")
 	jo.await("reset by mara: 3 of 3 done")

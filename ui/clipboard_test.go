@@ -1,10 +1,12 @@
 package ui
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -82,4 +84,20 @@ func TestCopyThroughAMultiplexer(t *testing.T) {
 		}
 		m.Close()
 	}
+}
+
+// The name of a file of evidence is whole on a screen of 80 cells, however long its folder and the id in it are.
+func TestEvidenceIsNamedWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := "20261129T004534Z-workspace-" + strings.Repeat("3", 20) + "-0123abcd.md"
+		s := openViewer(t, incidentFeed(), look{w: 80, h: 24}, func(v *Viewer) {
+			v.Bundle = func(context.Context, backend.Key) (string, error) {
+				return "/home/mara/" + strings.Repeat("state/", 20) + name, nil
+			}
+		})
+		if s.press("2", "E"); !strings.Contains(s.text(), "evidence written: "+name) {
+			t.Errorf("cut:\n%s", s.text())
+		}
+		s.close()
+	})
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -200,7 +201,8 @@ func (x *scope) bundle() reply {
 	return reply{Say: "collecting the evidence…", Cmd: func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), planWithin)
 		defer cancel()
-		path, err := write(ctx, key)
-		return orderedMsg{say: "evidence written to " + backend.Clean(path, 200).String(), err: err}
+		file, err := write(ctx, key)
+		dir, name := path.Split(file) // the name first: it is whole on a narrow screen too
+		return orderedMsg{say: "evidence written: " + backend.Clean(name, 200).String() + " in " + backend.Clean(dir, 200).String(), err: err}
 	}}
 }

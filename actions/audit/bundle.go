@@ -62,6 +62,9 @@ func (j *Journal) WriteBundle(ctx context.Context, b Bundle, at time.Time, who W
 	return f, nil
 }
 
+// longestWord bounds what names the subject there, in bytes: the name fits on a line of 80 cells, behind what says that it was written.
+const longestWord = 20
+
 // bundleName names a file so that files sort by time and none is like another.
 func bundleName(k backend.Key, at time.Time, sum string) string {
 	word := strings.Map(func(r rune) rune {
@@ -70,7 +73,7 @@ func bundleName(k backend.Key, at time.Time, sum string) string {
 		}
 		return '_'
 	}, k.Path().Raw())
-	return fmt.Sprintf("%s-%s-%s-%s.md", at.UTC().Format("20060102T150405Z"), k.Kind, word[:min(len(word), 60)], sum[:8])
+	return fmt.Sprintf("%s-%s-%s-%s.md", at.UTC().Format("20060102T150405Z"), k.Kind, word[:min(len(word), longestWord)], sum[:8])
 }
 
 // WriteNew writes a file of mode 0600 that must not exist yet (fs.ErrExist otherwise) and makes it and its name last; what

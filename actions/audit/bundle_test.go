@@ -92,3 +92,11 @@ func TestABundleThatTheJournalDoesNotKnowIsNoEvidence(t *testing.T) {
 		t.Errorf("missing %v, %v", missing, err)
 	}
 }
+
+// A long id names its file only with its beginning, so that the name fits on a line of a screen.
+func TestABundleHasAShortName(t *testing.T) {
+	k := backend.Key{Kind: backend.KindWorkspace, Source: "s", ID: backend.MustID(strings.Repeat("3f11eb97b722", 6))}
+	if got, want := bundleName(k, t0, "0123456789"), "-workspace-_3f11eb97b7223f11eb9-01234567.md"; !strings.HasSuffix(got, want) || len(got) > 62 {
+		t.Errorf("%s (%d characters)", got, len(got))
+	}
+}
