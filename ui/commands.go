@@ -34,12 +34,6 @@ type scope struct {
 	pointing *pointing
 }
 
-// command does what an intent of the program asks for.
-type command struct {
-	where place
-	do    func(x *scope, in keys.Intent) reply
-}
-
 // place says where a command works.
 type place uint8
 
@@ -49,41 +43,84 @@ const (
 	inTable
 )
 
-// commands are the intents that are neither an overlay's nor a screen's.
-func commands() map[keys.Action]command {
-	return map[keys.Action]command{
-		keys.Quit:          {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.quit() }},
-		keys.Suspend:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.suspend() }},
-		keys.Redraw:        {anywhere, func(*scope, keys.Intent) reply { return reply{Cmd: tea.ClearScreen} }},
-		keys.Help:          {anywhere, func(x *scope, _ keys.Intent) reply { return reply{Push: &helpPage{keymap: x.keymap, from: x.from}} }},
-		keys.Palette:       {anywhere, func(x *scope, _ keys.Intent) reply { return openPalette(x) }},
-		keys.Logs:          {onSubject, func(x *scope, _ keys.Intent) reply { return x.openLogs() }},
-		keys.Jump:          {anywhere, func(x *scope, _ keys.Intent) reply { return openJump(x) }},
-		keys.CopyOf:        {onSubject, func(x *scope, in keys.Intent) reply { return x.copyOf(in.Text) }},
-		keys.SaveView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.saveView(in.Text) }},
-		keys.OpenView:      {anywhere, func(x *scope, in keys.Intent) reply { return x.openView(in.Text) }},
-		keys.ForgetView:    {anywhere, func(x *scope, in keys.Intent) reply { return x.forgetView(in.Text) }},
-		keys.Time:          {anywhere, func(x *scope, in keys.Intent) reply { return x.setTime(in.Text) }},
-		keys.Reload:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.reload() }},
-		keys.Pin:           {onSubject, func(x *scope, in keys.Intent) reply { return x.pin(in.Text) }},
-		keys.Mouse:         {anywhere, func(x *scope, _ keys.Intent) reply { return x.toggleMouse() }},
-		keys.Theme:         {anywhere, func(x *scope, in keys.Intent) reply { return x.chooseTheme(in.Text) }},
-		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
-		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
-		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},
-		keys.Requests:      {anywhere, func(x *scope, in keys.Intent) reply { return openRequests(x, in.Text) }},
-		keys.Act:           {onSubject, func(x *scope, in keys.Intent) reply { return x.plan(actions.Verb(in.Text)) }},
-		keys.Doctor:        {onSubject, func(x *scope, _ keys.Intent) reply { return x.acting.doctor(x.chosen()) }},
-		keys.Verbs:         {onSubject, func(x *scope, _ keys.Intent) reply { return x.acting.list(x.chosen(), "") }},
-		keys.Bundle:        {onSubject, func(x *scope, _ keys.Intent) reply { return x.bundle() }},
-		keys.Acknowledge:   {onSubject, (*scope).order},
-		keys.Unacknowledge: {onSubject, (*scope).order},
-		keys.Silence:       {onSubject, (*scope).order},
-		keys.SilenceList:   {onSubject, func(x *scope, _ keys.Intent) reply { return openSilences(x) }},
-		keys.Differs:       {onSubject, func(x *scope, _ keys.Intent) reply { return openDiffers(x.key) }},
-		keys.Filter:        {inTable, func(x *scope, _ keys.Intent) reply { return openFilter(x.screen, x.past) }},
-		keys.Runbook:       {inTable, func(x *scope, _ keys.Intent) reply { return x.runbook() }},
+// placeOf says where a command works, an intent that is neither an overlay's nor a screen's; false: it is none.
+func placeOf(a keys.Action) (place, bool) {
+	switch a {
+	case keys.Quit, keys.Suspend, keys.Redraw, keys.Help, keys.Palette, keys.Jump, keys.SaveView, keys.OpenView,
+		keys.ForgetView, keys.Time, keys.Reload, keys.Mouse, keys.Theme, keys.Arm, keys.Disarm, keys.ShowRun, keys.Requests:
+		return anywhere, true
+	case keys.Logs, keys.CopyOf, keys.Pin, keys.Act, keys.Doctor, keys.Verbs, keys.Bundle, keys.Acknowledge,
+		keys.Unacknowledge, keys.Silence, keys.SilenceList, keys.Differs:
+		return onSubject, true
+	case keys.Filter, keys.Runbook:
+		return inTable, true
 	}
+	return 0, false
+}
+
+// command does what an intent of the program asks for.
+func (x *scope) command(in keys.Intent) reply {
+	switch in.Action {
+	case keys.Quit:
+		return x.acting.quit()
+	case keys.Suspend:
+		return x.suspend()
+	case keys.Redraw:
+		return reply{Cmd: tea.ClearScreen}
+	case keys.Help:
+		return reply{Push: &helpPage{keymap: x.keymap, from: x.from}}
+	case keys.Palette:
+		return openPalette(x)
+	case keys.Logs:
+		return x.openLogs()
+	case keys.Jump:
+		return openJump(x)
+	case keys.CopyOf:
+		return x.copyOf(in.Text)
+	case keys.SaveView:
+		return x.saveView(in.Text)
+	case keys.OpenView:
+		return x.openView(in.Text)
+	case keys.ForgetView:
+		return x.forgetView(in.Text)
+	case keys.Time:
+		return x.setTime(in.Text)
+	case keys.Reload:
+		return x.reload()
+	case keys.Pin:
+		return x.pin(in.Text)
+	case keys.Mouse:
+		return x.toggleMouse()
+	case keys.Theme:
+		return x.chooseTheme(in.Text)
+	case keys.Arm:
+		return x.acting.openArming(in.Text, nil)
+	case keys.Disarm:
+		return x.acting.disarm()
+	case keys.ShowRun:
+		return x.acting.show()
+	case keys.Requests:
+		return openRequests(x, in.Text)
+	case keys.Act:
+		return x.plan(actions.Verb(in.Text))
+	case keys.Doctor:
+		return x.acting.doctor(x.chosen())
+	case keys.Verbs:
+		return x.acting.list(x.chosen(), "")
+	case keys.Bundle:
+		return x.bundle()
+	case keys.Acknowledge, keys.Unacknowledge, keys.Silence:
+		return x.order(in)
+	case keys.SilenceList:
+		return openSilences(x)
+	case keys.Differs:
+		return openDiffers(x.key)
+	case keys.Filter:
+		return openFilter(x.screen, x.past)
+	case keys.Runbook:
+		return x.runbook()
+	}
+	return reply{}
 }
 
 // here is what an intent is about: what the overlay shows, else the row under the cursor; zero: nothing.

@@ -29,17 +29,16 @@ const (
 
 // Model is the program. Make it with New.
 type Model struct {
-	viewer   Viewer
-	feed     Feed
-	keymap   *keys.Map
-	commands map[keys.Action]command
-	screens  []views.Screen
-	current  int
-	stack    stack // what lies over the screen
-	frame    views.Frame
-	state    *fleet.State // as the feed gave it; nil before the first
-	width    int
-	height   int
+	viewer  Viewer
+	feed    Feed
+	keymap  *keys.Map
+	screens []views.Screen
+	current int
+	stack   stack // what lies over the screen
+	frame   views.Frame
+	state   *fleet.State // as the feed gave it; nil before the first
+	width   int
+	height  int
 
 	acting     acting
 	diagnoser  diagnoser
@@ -84,7 +83,7 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 		v.leaving = context.Background()
 	}
 	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true, screens: screens,
-		commands: commands(), kept: v.Kept, done: make(chan struct{}), unfinished: v.Unfinished}
+		kept: v.Kept, done: make(chan struct{}), unfinished: v.Unfinished}
 	m.acting = newActing(&m.viewer, m.done)
 	m.reloading.configured = v.Settings
 	bindKeys(m)
@@ -281,16 +280,16 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		return nil
 	}
 	one, shows := top.(subjected)
-	if c, ok := m.commands[in.Action]; ok {
-		if c.where == anywhere || top == nil || c.where == onSubject && shows {
+	if where, ok := placeOf(in.Action); ok {
+		if where == anywhere || top == nil || where == onSubject && shows {
 			x := &scope{viewer: &m.viewer, feed: m.feed, frame: &m.frame, screen: m.screen(), keymap: m.keymap, from: m.context(), acting: &m.acting,
 				past: &m.past, kept: &m.kept, colours: m.looks.colours, pointing: &m.pointing}
 			if shows {
 				x.key = one.subject()
-			} else if c.where == onSubject || in.Action == keys.Runbook {
+			} else if where == onSubject || in.Action == keys.Runbook {
 				m.screen().Update(keys.Intent{}, &m.frame) // the cursor now stays on what this is about
 			}
-			return m.apply(nil, c.do(x, in))
+			return m.apply(nil, x.command(in))
 		}
 		return m.meaningless()
 	}
