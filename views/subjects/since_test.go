@@ -110,3 +110,15 @@ func TestTheScopeNamesWhereItsRuleIsNotEvaluated(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAlertThatNeverFiredIsNotJustGone: its page says that it was pending, as far as that is known.
+func TestAnAlertThatNeverFiredIsNotJustGone(t *testing.T) {
+	t.Parallel()
+	s := views.NewSnapshot(noon, &fleet.State{Wall: noon}, &alerts.Board{})
+	for kind, pending := range map[backend.Kind]bool{views.KindAlert: true, backend.KindSandbox: false} {
+		text := GoneSince(backend.Key{Kind: kind, Source: "src", ID: backend.MustID("a1")}, s)
+		if !strings.HasPrefix(text, "It is no longer there") || strings.Contains(text, "it was pending") != pending {
+			t.Errorf("%s: %s", kind, text)
+		}
+	}
+}

@@ -109,6 +109,9 @@ func GoneSince(key backend.Key, s *views.Snapshot) string {
 		if a, over := PastAlertOf(key.ID.Raw(), s.Events); over && key.Kind == views.KindAlert {
 			return a.said() + " " + when(a.At)
 		}
+		if key.Kind == views.KindAlert {
+			return "It is no longer there. No event tells that it fired: it was pending, or that is long ago"
+		}
 		return "It is no longer there"
 	}
 	earliest, latest := p.Gone()
