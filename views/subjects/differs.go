@@ -31,11 +31,9 @@ func Differs(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key
 	w := &writer{Doc: &kit.Doc{}, f: f}
 	then := f.Now.Add(-DiffersSpan)
 	base := baseline{f.Snapshot, then}
-	for _, a := range f.Board.Alerts {
-		if views.AlertKey(a) == key {
-			w.alertDiffers(a, base)
-			return w.Doc, w.links
-		}
+	if a := views.FindAlert(f.Board, key); a != nil {
+		w.alertDiffers(a, base)
+		return w.Doc, w.links
 	}
 	if key != (backend.Key{}) {
 		w.differsOf(key, base)
@@ -66,10 +64,10 @@ func (w *writer) countsBefore(then time.Time) {
 			if d.now == unknownAmount {
 				tone = theme.Dim
 			}
-			w.Field(d.source, normal(lineTitle(d.line)), dim("  "+d.was+" → "), kit.Span{Tone: tone, Text: d.now})
+			w.Field(d.source, normal(lineTitle(d.line)), dim("  "+d.was+d.since+" → "), kit.Span{Tone: tone, Text: d.now})
 		}
 		if fresh > 0 {
-			w.Line(dim(kit.Count(fresh, "count was", "counts were") + " not read 30 minutes before, so that nothing can be compared"))
+			w.Line(dim(kit.Count(fresh, "count was", "counts were") + " first read too short ago to be compared"))
 		}
 	})
 }
@@ -79,21 +77,31 @@ type countDifference struct {
 	source   string
 	line     fleet.Line
 	was, now string
+	since    string // when it was first read, where that is later
 }
 
-// countsThatDiffer compares all counts; fresh is how many were not read before.
+// countsThatDiffer compares all counts, with what was read first where that came later; fresh is how many were first read just now.
 func countsThatDiffer(s *views.Snapshot, then time.Time) (all []countDifference, fresh int) {
 	for _, h := range s.State.Sources {
 		for _, l := range s.State.Day.Lines(h.Key.Source) {
 			if !charted(l.Name) {
 				continue
 			}
-			switch was, now := amountAt(s, l, then), amountAt(s, l, s.Now); was {
-			case now:
+			d := countDifference{source: h.Key.Source, line: l, was: amountAt(s, l, then), now: amountAt(s, l, s.Now)}
+			if first := s.State.Day.Since(l); d.was == unknownAmount {
+				if !l.IsLevel() {
+					first = first.Add(time.Minute + rateSpan) // its first minute is rarely whole
+				}
+				if age := s.Now.Sub(first); age >= time.Minute && first.After(then) {
+					d.was, d.since = amountAt(s, l, first), ", first read "+backend.Age(age)+" ago"
+				}
+			}
+			switch d.was {
+			case d.now:
 			case unknownAmount:
 				fresh++
 			default:
-				all = append(all, countDifference{h.Key.Source, l, was, now})
+				all = append(all, d)
 			}
 		}
 	}
@@ -120,7 +128,7 @@ const mostBegun = 24
 
 // begunSince lists the alerts that began since, the worst first and of these the newest.
 func (w *writer) begunSince(then time.Time) {
-	all := alertsSince(w.f.Snapshot, then)
+	all := alertsSince(w.f.Snapshot, then, backend.Key{})
 	w.Under("Alerts that began in the last 30 minutes", func() {
 		for i, a := range all {
 			if i == mostBegun {
@@ -132,9 +140,14 @@ func (w *writer) begunSince(then time.Time) {
 	})
 }
 
-func alertsSince(s *views.Snapshot, then time.Time) (all []*alerts.Alert) {
+// alertsSince are those that began since, the worst first: about one subject, or with the zero key all.
+func alertsSince(s *views.Snapshot, then time.Time, key backend.Key) (all []*alerts.Alert) {
 	for _, a := range s.Board.Alerts {
-		if a.Began().After(then) {
+		named := key == (backend.Key{})
+		for i := range a.Subjects {
+			named = named || a.About(i, key)
+		}
+		if named && a.Began().After(then) {
 			all = append(all, a)
 		}
 	}
@@ -252,13 +265,8 @@ func (w *writer) alertDiffers(a *alerts.Alert, base baseline) {
 func (w *writer) differsOf(key backend.Key, base baseline) {
 	w.statusDiffers(key, base)
 	w.Under("Alerts about it that began since", func() {
-		for _, a := range w.f.Board.Alerts {
-			for i := range a.Subjects {
-				if a.About(i, key) && a.Began().After(base.then) {
-					w.domino(a, false, false)
-					break
-				}
-			}
+		for _, a := range alertsSince(w.f.Snapshot, base.then, key) {
+			w.domino(a, false, false)
 		}
 	})
 	w.changesBetween(key, base.then)
@@ -272,20 +280,21 @@ func (w *writer) statusDiffers(key backend.Key, base baseline) {
 		return
 	}
 	m, then := e.EntityMeta(), base.of(key.Source)
-	before := "30 minutes before"
-	if then.After(base.then) {
-		before = "its source was first read, " + backend.Age(w.f.Now.Sub(then)) + " ago"
-	}
+	before, at, behind := "as 30 minutes before", then, ""
 	switch d, is := base.differenceOf(m); {
-	case is && !m.FirstSeen.After(then):
-		w.Field("status", dim(d.was+" → "), kit.Span{Tone: theme.Strong, Text: d.now}, dim("  "+backend.Age(w.f.Now.Sub(d.at))+" ago"))
 	case m.FirstSeen.After(then):
-		w.Field("status", normal("as it was first read, "+backend.Age(w.f.Now.Sub(m.FirstSeen))+" ago"), dim("; what it was before is not known"))
+		before, at, behind = "as it was first read, ", m.FirstSeen, "; what it was before is not known"
+	case is:
+		before, at = d.was+" → "+d.now+"  ", d.at
 	case then.After(base.then):
-		w.Field("status", normal("as when "+before))
+		before = "as when its source was first read, "
 	default:
-		w.Field("status", normal("as "+before))
+		at = time.Time{}
 	}
+	if !at.IsZero() {
+		before += backend.Age(w.f.Now.Sub(at)) + " ago"
+	}
+	w.Field("status", normal(before), dim(behind))
 	for i := len(m.History) - 1; i >= 0 && m.History[i].At.After(then); i-- {
 		w.Field(Clock(m.History[i].At, w.f.Now), normal(m.History[i].Status.String()))
 	}

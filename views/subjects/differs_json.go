@@ -62,22 +62,14 @@ func WhatDiffers(key backend.Key, f *views.Frame) DiffersJSON {
 	out := DiffersJSON{Since: views.At(base.then), Alerts: []string{}, Changes: []ChangeJSON{}, States: []StateDiffersJSON{}, New: map[string]int{},
 		Counts: []CountDiffersJSON{}, Fields: []FieldsDifferJSON{}}
 	about := map[backend.Key]bool{key: true}
-	for _, a := range f.Board.Alerts {
+	if a := views.FindAlert(f.Board, key); a != nil {
 		for i := range a.Subjects {
-			if views.AlertKey(a) == key {
-				about[a.Subjects[i].Key] = true
-			}
+			about[a.Subjects[i].Key] = true
 		}
 	}
 	all := key == (backend.Key{})
-	for _, a := range alertsSince(f.Snapshot, base.then) {
-		named := all
-		for i := range a.Subjects {
-			named = named || a.About(i, key)
-		}
-		if named {
-			out.Alerts = append(out.Alerts, a.ID)
-		}
+	for _, a := range alertsSince(f.Snapshot, base.then, key) {
+		out.Alerts = append(out.Alerts, a.ID)
 	}
 	for _, c := range f.Board.Changes(base.then, f.Now) {
 		if h := f.State.Source(c.Source); all || h == nil || c.Source == key.Source || h.ReportsOn(key.Source) {

@@ -36,7 +36,7 @@ func TestWhatDiffersFromHalfAnHourBefore(t *testing.T) {
 	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, board), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	doc, links := Differs(backend.Key{}, f)
 	text := plainText(doc)
-	for _, want := range []string{"1.0/min > 5.0/min", "evictions", "1 count was not read 30 minutes before", "failed-too-long", "agent 0.9.1 > 0.9.2", "1 workspace differs", "/broke  open > failed", "first seen", "1 workspace "} {
+	for _, want := range []string{"1.0/min > 5.0/min", "evictions", "1 count was first read too short ago", "failed-too-long", "agent 0.9.1 > 0.9.2", "1 workspace differs", "/broke  open > failed", "first seen", "1 workspace "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told:\n%s", want, text)
 		}
@@ -60,6 +60,27 @@ func TestWhatDiffersFromHalfAnHourBefore(t *testing.T) {
 		doc, _ := Differs(backend.Key{Kind: backend.KindWorkspace, Source: "helix", ID: backend.MustID(key)}, f)
 		if text := plainText(doc); !strings.Contains(text, want) || strings.Contains(text, "failed-too-long") != (key == "broke") {
 			t.Errorf("%s:\n%s", key, text)
+		}
+	}
+}
+
+// What was not read half an hour before is compared with what was read first, with its age: of a rate, once its span is whole.
+func TestCountsAreComparedWithTheFirstReading(t *testing.T) {
+	source := backend.Key{Kind: backend.KindSource, Source: "h", ID: backend.MustID("h")}
+	count := func(name string, m int, n float64) backend.Count {
+		return backend.Count{Series: backend.Series{Source: "h", Name: backend.Metric(name)}, At: noon.Add(-time.Duration(m) * time.Minute), N: n}
+	}
+	var counts []backend.Count
+	for m := range 10 {
+		counts = append(counts, count(string(backend.MetricEvictions), m, map[bool]float64{true: 3, false: 1}[m < 5]))
+	}
+	counts = append(counts, count("log-lines", 4, 1), count("log-lines", 1, 7))
+	st := &fleet.State{Sources: []*fleet.SourceHealth{{Key: source}}, Day: fleet.NewDay(noon, counts...)}
+	doc, _ := Differs(backend.Key{}, &views.Frame{Snapshot: views.NewSnapshot(noon, st, &alerts.Board{}), Theme: theme.New(theme.NoColours, theme.ASCII)})
+	text := plainText(doc)
+	for _, want := range []string{", first read 3m ago > 3.0/min", "1 count was first read too short ago"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not told:\n%s", want, text)
 		}
 	}
 }

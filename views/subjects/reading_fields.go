@@ -2,13 +2,16 @@ package subjects
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/internal/stable"
@@ -52,22 +55,36 @@ func comparedWith(earlier []fleet.EarlierReading, then time.Time) []fleet.Earlie
 	return earlier[max(last, 0):]
 }
 
-// fieldsDiffer lists the fields in which two readings of one subject differ, under the names of get -o json.
+// fieldsDiffer lists the fields in which two readings of one subject differ. What differs at each reading is only counted.
 func (w *writer) fieldsDiffer(x fleet.EarlierReading, now backend.Entity) {
 	fields := w.differing(x.Entity, now)
-	title := "Differs from the reading of " + Clock(x.Entity.EntityMeta().ReadAt, w.f.Now)
-	w.Under(title, func() {
-		for i, d := range fields {
-			if i == mostFieldsDiffering {
-				w.Field("", dim("and "+kit.Number(len(fields)-i)+" more"))
-				break
-			}
-			w.Field("", normal(d.name), dim("  "+d.was+" → "), kit.Span{Tone: theme.Strong, Text: d.now})
-		}
+	at := x.Entity.EntityMeta().ReadAt
+	w.Under("Differs from the reading of "+Clock(at, w.f.Now)+", "+backend.Age(w.f.Now.Sub(at))+" ago", func() {
+		listed, passing := 0, ""
 		if len(fields) == 0 {
-			w.Line(dim("in nothing but when it was read"))
+			passing = ", when it was read"
+		}
+		for _, d := range fields {
+			name := strings.ReplaceAll(strings.ReplaceAll(strings.TrimPrefix(d.name, "observed.verdicts."), ".", " "), "_", " ")
+			if d.passes() {
+				passing += ", " + name
+			} else if listed++; listed <= mostFieldsDiffering {
+				w.Field("", normal(name), dim("  "+d.was+" → "), kit.Span{Tone: theme.Strong, Text: d.now})
+			}
+		}
+		if more := listed - mostFieldsDiffering; more > 0 {
+			w.Field("", dim("and "+kit.Number(more)+" more"))
+		}
+		if passing != "" {
+			w.Line(dim("and in times, live figures or ids: " + passing[2:]))
 		}
 	})
+}
+
+// passes reports whether it is of a moment: a time, a live figure, how it was read, or a sentence that differs in numbers and ids alone.
+func (d *fieldDifference) passes() bool {
+	return d.time || strings.HasPrefix(d.name, "usage.") || strings.HasSuffix(d.name, ".passive") ||
+		strings.Count(d.was, " ") >= 3 && alerts.NormaliseCause(d.was) == alerts.NormaliseCause(d.now)
 }
 
 // differing are the fields in which two readings of one subject differ: as they are printed, else as their source wrote them.
@@ -83,11 +100,14 @@ func (w *writer) amount(text string) string {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return Clock(at, w.f.Now)
 	}
-	return text
+	return cmp.Or(text, absentField)
 }
 
 // fieldDifference is a field of two readings.
-type fieldDifference struct{ name, was, now string }
+type fieldDifference struct {
+	name, was, now string
+	time           bool
+}
 
 // told reports whether both readings have the field.
 func (d *fieldDifference) told() bool { return d.was != absentField && d.now != absentField }
@@ -96,18 +116,13 @@ func (d *fieldDifference) told() bool { return d.was != absentField && d.now != 
 const absentField = "not told"
 
 func (w *writer) fieldsThatDiffer(was, now map[string]string) (out []fieldDifference) {
-	for name, v := range now {
-		before, told := was[name]
-		if !told {
-			before = absentField
-		}
-		if before, v = w.amount(before), w.amount(v); before != v {
-			out = append(out, fieldDifference{name, before, v})
-		}
-	}
-	for name, v := range was {
-		if _, told := now[name]; !told {
-			out = append(out, fieldDifference{name, w.amount(v), absentField})
+	names := map[string]string{}
+	maps.Copy(names, now)
+	maps.Copy(names, was)
+	for name := range names {
+		d := fieldDifference{name: name, was: w.amount(was[name]), now: w.amount(now[name])}
+		if d.time = d.was != was[name] && was[name] != "" || d.now != now[name] && now[name] != ""; d.was != d.now {
+			out = append(out, d)
 		}
 	}
 	stable.Sort(out, func(a, b fieldDifference) int {

@@ -46,7 +46,7 @@ func TestTwoReadingsOfASubject(t *testing.T) {
 	readings = append(readings, ws("e2b", "disk full"))
 	doc, _ := Differs(key, folded(t, 0, readings...))
 	text := plainText(doc)
-	for _, want := range []string{"reported  docker > e2b", "Differs from the reading of 11:59", "last_error  no route > disk full"} {
+	for _, want := range []string{"reported  docker > e2b", "Differs from the reading of 11:59:00Z, 1m ago", "last error  no route > disk full"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told:\n%s", want, text)
 		}
@@ -69,11 +69,40 @@ func TestTwoReadingsOfASubject(t *testing.T) {
 	}
 }
 
+// What differs at each reading hides nothing: times, live figures and texts with another id are named after the rest, without values.
+func TestWhatPassesComesLast(t *testing.T) {
+	key := backend.Key{Kind: backend.KindWorkspace, Source: "helix", Parent: backend.MustID("s-1"), ID: backend.MustID("repo")}
+	ws := func(state, failed string, m int) *backend.Workspace {
+		return &backend.Workspace{Meta: backend.Meta{Key: key}, Reported: backend.Clean(state, 20), LastError: backend.Clean(failed, 80), LastAttemptAt: backend.Known(noon.Add(time.Duration(m) * time.Minute))}
+	}
+	for _, c := range []struct {
+		was, now  *backend.Workspace
+		told, not []string
+	}{
+		{ws("docker", "bucket backup-0a1b2c3d is missing", -9), ws("e2b", "bucket backup-99ffee01 is missing", -1),
+			[]string{"reported  docker > e2b", "and in times, live figures or ids: last attempt at, last error"}, []string{"0a1b2c3d", "last_attempt_at", "11:51"}},
+		{ws("agent 0.9.1", "no route", -9), ws("agent 0.9.2", "disk full", -9), []string{"reported  agent 0.9.1 > agent 0.9.2", "last error  no route > disk full"}, []string{"live figures"}},
+	} {
+		doc, _ := Differs(key, folded(t, 0, c.was, c.now))
+		text := plainText(doc)
+		for _, want := range c.told {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not told:\n%s", want, text)
+			}
+		}
+		for _, not := range c.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%q is told:\n%s", not, text)
+			}
+		}
+	}
+}
+
 func TestLeavesGoByTheNameOfAnElement(t *testing.T) {
 	was := leaves([]byte(`{"labels":[{"name":"a","value":"1"}],"n":1,"x":null,"cpu":0.0123456,"read_at":"y","o":{"at":"t","b":true}}`), "read_at")
 	now := leaves([]byte(`{"labels":[{"name":"b","value":"2"},{"name":"a","value":"1"}],"n":2,"cpu":0.01236,"x":null,"o":{"at":"u","b":true}}`))
 	got := (&writer{f: &views.Frame{Snapshot: &views.Snapshot{Now: noon}}}).fieldsThatDiffer(was, now)
-	want := []fieldDifference{{"cpu", "0.01235", "0.01236"}, {"n", "1", "2"}, {"labels.b.value", absentField, "2"}}
+	want := []fieldDifference{{"cpu", "0.01235", "0.01236", false}, {"n", "1", "2", false}, {"labels.b.value", absentField, "2", false}}
 	if len(got) != len(want) {
 		t.Fatalf("got %v", got)
 	}
