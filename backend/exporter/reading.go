@@ -3,6 +3,7 @@ package exporter
 import (
 	"cmp"
 	"maps"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type Source struct {
 	ID      string
 	Metrics *Metrics
 	Cleaner *backend.Cleaner
+	Every   time.Duration // how often it is asked
 
 	foundAt time.Time // when the metric of evictions was last there
 }
@@ -59,8 +61,20 @@ type cell struct {
 // Sums begins with nothing.
 func (s *Source) Sums(name backend.Metric) *Sums { return &Sums{s: s, name: name, at: map[cell]int{}} }
 
-// Add adds an increase.
+// Add adds an increase. What rose over several intervals, as when nobody looked, is spread over them.
 func (u *Sums) Add(i Increase, at time.Time) {
+	if i.N > 0 && !i.Since.IsZero() && u.s.Every > 0 {
+		for steps, all := math.Round(float64(at.Sub(i.Since))/float64(u.s.Every)), i.N; steps > 1; steps-- {
+			i.N = math.Floor(all / steps)
+			u.put(i, at.Add(-time.Duration(steps-1)*u.s.Every))
+			all -= i.N
+			i.N = all
+		}
+	}
+	u.put(i, at)
+}
+
+func (u *Sums) put(i Increase, at time.Time) {
 	key := cell{u.s.Series(i.Metric, u.name), at.UnixNano()}
 	n, ok := u.at[key]
 	if !ok {

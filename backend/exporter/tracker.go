@@ -77,7 +77,8 @@ type Round struct {
 type Increase struct {
 	*model.Sample
 	N     float64
-	Lower bool // more may have happened: what came between the last value and a reset is lost
+	Since time.Time // of the value before, zero: none
+	Lower bool      // more may have happened: what came between the last value and a reset is lost
 }
 
 // Tracker turns the values of one counter metric into increases.
@@ -125,7 +126,7 @@ func (t *Tracker) Follow(r Round, limit int) (out []Increase, skipped, back int)
 		t.known = map[model.Fingerprint]*Counter{}
 	}
 	t.Unwatched = 0
-	gap := !t.at.IsZero() && r.At.Sub(t.at) > WatchedGap
+	before, gap := t.at, !t.at.IsZero() && r.At.Sub(t.at) > WatchedGap
 	t.watched, t.at = t.watched && !gap, r.At
 	out = make([]Increase, 0, len(r.Samples))
 	for _, x := range r.Samples {
@@ -135,8 +136,9 @@ func (t *Tracker) Follow(r Round, limit int) (out []Increase, skipped, back int)
 			skipped++
 			continue
 		}
-		inc, p := Increase{Sample: x, Lower: r.Lower}, proof(target)
+		inc, p := Increase{Sample: x, Since: before, Lower: r.Lower}, proof(target)
 		if c != nil {
+			inc.Since = c.seenAt
 			n, lower, fell := c.Advance(v, p)
 			if gap || r.At.Sub(c.seenAt) > WatchedGap {
 				t.Unwatched, n, lower = t.Unwatched+n, 0, true

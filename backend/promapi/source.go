@@ -43,7 +43,7 @@ func newSource(opts Options, deps backend.Deps) (*source, error) {
 		return nil, err
 	}
 	s := &source{opts: opts, deps: deps, client: c, base: strings.TrimRight(opts.URL, "/"), started: map[target]process{}}
-	s.out = exporter.Source{ID: deps.ID, Metrics: &s.opts.Metrics, Cleaner: c.Cleaner()}
+	s.out = exporter.Source{ID: deps.ID, Metrics: &s.opts.Metrics, Cleaner: c.Cleaner(), Every: deps.Interval}
 	for _, m := range []metric{{name: opts.Evictions, counts: backend.MetricEvictions}, {name: opts.Retries, counts: backend.MetricEvictionRetries}} {
 		if m.name != "" {
 			s.metrics = append(s.metrics, &m)

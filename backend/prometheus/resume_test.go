@@ -100,3 +100,28 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		t.Errorf("%d counts, %d of memory", len(c.Counts), len(c.Memory))
 	}
 }
+
+// TestGrowthWhileNobodyLookedIsSpread: what rose while a console was away is of all that time, not of its last interval.
+func TestGrowthWhileNobodyLookedIsSpread(t *testing.T) {
+	r := newRig(t, nil)
+	started := int(t0.Unix()) - 3600
+	r.poll(page(100, started, 1))
+	before := r.poll(page(190, started, 1))
+	r.another(before)
+	r.now = r.now.Add(3 * time.Minute)
+	x := r.poll(page(1360, started, 1))
+	var all float64
+	last := before.At
+	for _, c := range x.Counts {
+		if c.Series.Name != backend.MetricEvictions || !c.At.After(before.At) {
+			continue
+		}
+		if c.N != 90 || c.At.Sub(last) != 15*time.Second {
+			t.Errorf("%v counted at %s, after %s", c.N, c.At, last)
+		}
+		all, last = all+c.N, c.At
+	}
+	if all != 1170 || last != x.At {
+		t.Errorf("%v counted until %s", all, last)
+	}
+}

@@ -45,7 +45,7 @@ func newSource(opts Options, deps backend.Deps) (*source, error) {
 		return nil, err
 	}
 	s := &source{opts: opts, deps: deps, client: c}
-	s.out = exporter.Source{ID: deps.ID, Metrics: &s.opts.Metrics, Cleaner: c.Cleaner()}
+	s.out = exporter.Source{ID: deps.ID, Metrics: &s.opts.Metrics, Cleaner: c.Cleaner(), Every: deps.Interval}
 	return s, nil
 }
 
