@@ -84,3 +84,22 @@ func TestSignals(t *testing.T) {
 		off.close()
 	})
 }
+
+// On a small screen what was proved of a sandbox stays beside a mark of another one.
+func TestAMarkHidesNoProof(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, board := incident(time.Now())
+		for b := range st.Sandboxes.All() {
+			if b.Class == backend.SandboxRunning {
+				b.Name, b.RestartCount, b.FinishedAt = safe("helix-of-a-long-name"), backend.Known(2), at(time.Now(), 3*time.Minute)
+				break
+			}
+		}
+		s := openViewer(t, newFeed(st, board), look{w: 60, h: 15}, func(v *Viewer) { v.MarkedFor = 6 * time.Minute })
+		defer s.close()
+		s.press("3")
+		if !strings.Contains(s.text(), "OBSERVED") {
+			t.Errorf("not shown what was observed:\n%s", s.text())
+		}
+	})
+}

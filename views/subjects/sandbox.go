@@ -47,7 +47,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				}},
 			recentColumn(backend.KindSandbox, func(b row) backend.Key { return b.Key }, 2),
 			{Name: "observed", Title: "OBSERVED", Help: "what probes and passive checks found, apart from what is reported",
-				Min: 10, Ideal: 20, Flex: 2, Priority: 2, Local: 11, Descending: true,
+				Min: 10, Ideal: 20, Flex: 2, Priority: 1, Local: 11, Descending: true,
 				Needed: func(c *views.Snapshot) bool { return c.State.Observes() },
 				Urgent: observedFailing,
 				Cell:   func(b row, c *views.Snapshot) Cell { return observedCell(b, c) },

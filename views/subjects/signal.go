@@ -46,7 +46,7 @@ func SignalOf(e *backend.Event) (s views.Signal, ok bool) {
 //go:noinline
 func recentColumn[R any](kind backend.Kind, key func(R) backend.Key, priority int) Column[R] {
 	return Column[R]{Name: "recent", Title: "RECENT", Help: "what happened in the last minutes and may be over: oom, evicted, restarted ([ui] marked_for)",
-		Min: 11, Ideal: 14, Priority: priority, Local: 1, Where: Screens, Descending: true,
+		Min: 11, Ideal: 14, Priority: priority, Local: 2, Where: Screens, Descending: true,
 		Needed: func(c *views.Snapshot) bool { return c.Signals.Any(kind, c.Now) }, Passing: true,
 		Cell: func(r R, c *views.Snapshot) Cell {
 			s, marked := c.Signals.Of(key(r), c.Now)
