@@ -21,9 +21,6 @@ const (
 	noGroups  = "off"
 )
 
-// projects are the labels that hold a compose project.
-var projects = []string{"com.docker.compose.project", "io.podman.compose.project"}
-
 // groups are what rows are grouped by, and how many each group has.
 type groups struct {
 	by     string // compose, label:NAME or a column; empty: nothing
@@ -79,7 +76,7 @@ func (l *List[R]) groupOf(row R) string {
 	name, labelled := strings.CutPrefix(l.groups.by, byLabel)
 	switch {
 	case l.groups.by == byCompose:
-		for _, p := range projects {
+		for _, p := range subjects.Projects {
 			if v := labelOf(l.cfg.Set.Labels(row, c), p); v != "" {
 				return c.Shown(v)
 			}
@@ -177,7 +174,7 @@ const mostNamed = 6
 // lacksLabel says that no row has what the rows are to be grouped by, and which labels there are; empty: some row has it, or none
 // is listed.
 func (l *List[R]) lacksLabel(by string) string {
-	wanted := projects
+	wanted := subjects.Projects
 	if name, labelled := strings.CutPrefix(by, byLabel); labelled {
 		wanted = []string{name}
 	} else if by != byCompose {

@@ -60,9 +60,10 @@ func FuzzSearch(f *testing.F) {
 func BenchmarkSearch100k(b *testing.B) {
 	x := &Index{}
 	for i := range 100_000 {
-		x.Add(fmt.Sprintf("codesess_%06x/%s", i/3*7919%0xffffff, []string{"box", "notes", "build"}[i%3]), "docker-local", fmt.Sprintf("%064x", i*7919))
+		x.Add(fmt.Sprintf("codesess_%06x/%s", i/3*7919%0xffffff, []string{"box", "notes", "build"}[i%3]), "docker-local", fmt.Sprintf("%064x", i*7919),
+			fmt.Sprint(i), fmt.Sprintf(" codesess_%06x", i/3*7919%0xffffff), " "+[]string{"box", "notes", "build"}[i%3])
 	}
-	for _, typed := range []string{"c", "box", "77c1", "codesess_0 notes", "zebra", "cbx"} {
+	for _, typed := range []string{"c", "23168", "box", "77c1", "codesess_0 notes", "zebra", "cbx"} {
 		b.Run(strings.ReplaceAll(typed, " ", "_"), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

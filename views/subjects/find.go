@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,9 @@ func All(s *views.Snapshot) []Found {
 	return out
 }
 
+// Projects are the labels that hold a compose project.
+var Projects = []string{"com.docker.compose.project", "io.podman.compose.project"}
+
 // otherNames are the ids, paths and process numbers of an entity besides its key.
 func otherNames(e backend.Entity) (out []string) {
 	id := func(all ...backend.ID) {
@@ -58,6 +62,17 @@ func otherNames(e backend.Entity) (out []string) {
 		id(e.ProviderID)
 	case *backend.Sandbox:
 		id(e.Container, e.BridgeID)
+		_, pid, _ := strings.Cut(e.Raw.String(), `"Pid":`) // of its first process, as an engine tells it
+		if pid = pid[:len(pid)-len(strings.TrimLeft(pid, "0123456789"))]; pid != "0" && pid != "" {
+			out = append(out, pid)
+		}
+		// What it belongs to is found before it: the space makes a whole name a word of one.
+		out = append(out, " "+e.Session.Safe().String(), " "+e.Workspace.Safe().String())
+		for _, l := range e.Labels {
+			if slices.Contains(Projects, l.Name.String()) {
+				out = append(out, " "+l.Value.String())
+			}
+		}
 		if in, known := e.Inside(); known {
 			for _, p := range in.Processes {
 				out = append(out, p.PID.String())

@@ -18,6 +18,9 @@ func TestSubjectsHaveAllTheirNames(t *testing.T) {
 	}
 	box := &backend.Sandbox{Meta: backend.Meta{Key: key(backend.KindSandbox, "abc")}}
 	box.Container, box.BridgeID = backend.MustID("cont-1"), backend.MustID("bridge-1")
+	box.Session, box.Workspace = backend.MustID("sess-1"), backend.MustID("ws-1")
+	box.Raw = backend.Text(`{"Id":"abc","State":{"Status":"running","Pid":23168,"ExitCode":0}}`)
+	box.Labels = []backend.Field{{Name: backend.Text("com.docker.compose.project"), Value: backend.Text("shop")}}
 	dir := &backend.Tmpdir{Meta: backend.Meta{Key: key(backend.KindTmpdir, "d1")}, Path: backend.Text("/tmp/helix-ws-1"),
 		Holders: backend.Known([]backend.Holder{{PID: 4711}})}
 	ws := &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "s", Parent: backend.MustID("se"), ID: backend.MustID("box")}}}
@@ -28,7 +31,7 @@ func TestSubjectsHaveAllTheirNames(t *testing.T) {
 	for _, f := range subjects.All(views.NewSnapshot(time.Unix(1, 0), state, nil)) {
 		have[f.Key.Kind] = append(have[f.Key.Kind], f.Names...)
 	}
-	for kind, want := range map[backend.Kind][]string{backend.KindSandbox: {"abc", "cont-1", "bridge-1"}, backend.KindTmpdir: {"/tmp/helix-ws-1", "4711"},
+	for kind, want := range map[backend.Kind][]string{backend.KindSandbox: {"abc", "cont-1", "bridge-1", "23168", " sess-1", " ws-1", " shop"}, backend.KindTmpdir: {"/tmp/helix-ws-1", "4711"},
 		backend.KindWorkspace: {"prov-1", "se/box"}, backend.KindSource: {"s", "docker"}} {
 		for _, name := range want {
 			if !slices.Contains(have[kind], name) {
