@@ -3,6 +3,8 @@
 package subjects
 
 import (
+	"strings"
+
 	"time"
 
 	"sandglass/alerts"
@@ -148,7 +150,22 @@ func (w *writer) text(label string, s backend.Safe) {
 }
 
 func (w *writer) tone(label string, tone theme.Tone, s string) {
-	w.Field(label, kit.Span{Tone: tone, Text: s})
+	w.Field(label, linked(tone, s)...)
+}
+
+// linked are the parts of a text, of which https addresses open; a query that is not shown is left out.
+func linked(tone theme.Tone, s string) (out []kit.Span) {
+	for {
+		before, rest, found := strings.Cut(s, "https://")
+		if !found {
+			return append(out, kit.Span{Tone: tone, Text: s})
+		}
+		rest, _, _ = strings.Cut(rest, " ")
+		url := strings.TrimRight("https://"+rest, ".,:;)")
+		target, _, _ := strings.Cut(url, "?…")
+		out = append(out, kit.Span{Tone: tone, Text: before}, kit.Span{Tone: tone, Text: url, Link: kit.Address(target)})
+		s = s[len(before)+len(url):]
+	}
 }
 
 // cell adds a labelled cell with its mark.
