@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func unattended(a *alerts.Alert) bool {
 	return a.State == alerts.StateFiring && !a.Muted()
 }
 
-// notice is what a terminal that is not looked at gets besides its bell: a notification of the desktop, in the form that it is known to
+// notice is what a terminal that is not looked at gets in place of its bell: a notification of the desktop, in the form that it is known to
 // take. A multiplexer would drop it. The text names no subject: others may see it.
 func (v *Viewer) notice(title string) string {
 	if v.multiplexer() != direct {
@@ -87,13 +88,14 @@ func (v *Viewer) notice(title string) string {
 }
 
 // ringBell is the terminal's own bell: a sound, a flash or a mark at the tab, as the viewer set it up there. Where another window is used
-// it is a notification too.
+// it is a notification, if the terminal is known to take one.
 func ringBell(m *Model) tea.Cmd {
 	if !m.bell.due(m.frame.Now, m.viewer.Bell, m.frame.State, m.frame.Board) {
 		return nil
 	}
+	ring := "\a"
 	if m.bell.away {
-		return tea.Raw("\a" + m.viewer.notice(windowTitle(m.viewer.Environment, &m.frame)))
+		ring = cmp.Or(m.viewer.notice(windowTitle(m.viewer.Environment, &m.frame)), ring)
 	}
-	return tea.Raw("\a")
+	return tea.Raw(ring)
 }

@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"fmt"
+	"strings"
+
 	"testing"
 	"time"
 
@@ -88,6 +91,11 @@ func TestTheBellReachesTheTerminal(t *testing.T) {
 		if cmd != nil {
 			if msg, ok := cmd().(tea.RawMsg); !ok || msg.Msg != "\a" {
 				t.Errorf("it sends %v", msg)
+			}
+			m.bell.rang, m.bell.known, m.bell.away = time.Time{}, map[string]bool{}, true
+			m.viewer.Environ = []string{"TERM=foot"}
+			if msg, ok := ringBell(m)().(tea.RawMsg); !ok || !strings.HasPrefix(fmt.Sprint(msg.Msg), "\x1b]777;") || strings.Contains(fmt.Sprint(msg.Msg), "\a") {
+				t.Errorf("to one that is not looked at it sends %q", msg.Msg)
 			}
 		}
 		m.Close()
