@@ -226,6 +226,8 @@ func headerEnd(w int, f *views.Frame, how wording) []kit.Span {
 		word = "connecting "
 	case w < countsFrom || len(spans) > 0:
 		word = ""
+	case f.Summary.SourcesUp == 0:
+		word = "no data "
 	}
 	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word})
 	if how.clock {

@@ -9,6 +9,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // TestThePaneSaysWhatIsBrokenAndWhatToDo: at 80x24 an engineer reads cause, scope, onset, the first step and what not to do, and no
@@ -34,6 +35,18 @@ func TestThePaneSaysWhatIsBrokenAndWhatToDo(t *testing.T) {
 			if advice && strings.Contains(l, "…") {
 				t.Errorf("an instruction is cut: %s", l)
 			}
+		}
+	})
+}
+
+// Sources that never answered are not live.
+func TestTheHeaderSaysLiveOnlyOfAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := &fleet.State{Number: 1, Sources: []*fleet.SourceHealth{{Kind: "prometheus", Key: backend.Key{Kind: backend.KindSource, Source: "m", ID: backend.MustID("m")}, Status: fleet.StatusDown}}}
+		s := open(t, newFeed(down, &alerts.Board{}), look{w: 120, h: 24})
+		defer s.close()
+		if head := s.lines()[0]; !strings.Contains(head, "0/1 sources") || strings.Contains(head, "live") || !strings.Contains(head, "no data") {
+			t.Error(head)
 		}
 	})
 }
