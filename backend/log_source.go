@@ -28,7 +28,8 @@ type LogAbout struct {
 
 // Log is one log that can be read.
 type Log struct {
-	Name Safe
+	Name  Safe
+	Named bool // others share it, and only lines that name the subject count
 	// Read hands lines to a sink until the log ends (nil), ctx ends (its error), or something breaks. It is called again
 	// to go on after a failure.
 	Read func(ctx context.Context, q LogQuery, to LogSink) error

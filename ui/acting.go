@@ -114,7 +114,7 @@ func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time
 	}
 	switch {
 	case len(in.Keys) == 0:
-		return reply{Say: fmt.Sprintf("%s does nothing to this %s: x lists what can be done", verb, s.keys[0].Kind.Spec().Name)}
+		return reply{Say: fmt.Sprintf("%s does nothing to this %s: x lists what can be done", verb, subjects.NounOf(s.keys[0].Kind))}
 	case len(sources) > 1:
 		return reply{Say: fmt.Sprintf("these belong to %d sources, and a plan acts on one: mark rows of one source", len(sources))}
 	}

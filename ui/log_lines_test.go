@@ -35,6 +35,18 @@ func TestLogsOfRejections(t *testing.T) {
 	}
 }
 
+// No line names a row of evictions: its log is that of its source.
+func TestLogOfEvictions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &fakeLogs{}
+		s := open(t, evictionFeed(), look{w: 120, h: 30, logs: l.logs(t)})
+		defer s.close()
+		if s.press("5", "l"); l.asked.Kind != backend.KindSource || l.asked.ID.Raw() != l.asked.Source {
+			t.Errorf("asked for %v", l.asked)
+		}
+	})
+}
+
 // T shows times in the viewer's zone and says so, and UTC again.
 func TestLocalTimesInLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -87,6 +87,9 @@ func logsOf(key backend.Key, f *views.Frame) (of backend.Key, filter string) {
 	if e := f.Event(key); e != nil && e.Subject != (backend.Key{}) { // a line of the timeline stands for what it is about
 		key = e.Subject
 	}
+	if key.Kind == views.KindEviction { // no line names its row: its source tells
+		return backend.Key{Kind: backend.KindSource, Source: key.Source, ID: backend.MustID(key.Source)}, ""
+	}
 	if r, is := views.FindRejection(f.State, key); is {
 		return rejectedLines(&r)
 	}

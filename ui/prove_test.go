@@ -133,6 +133,10 @@ func TestProveNeedsOneSandbox(t *testing.T) {
 		s.typed("prove")
 		s.press(keyEnter)
 		s.shows("prove does nothing to this workspace")
+		s.press("5", ":")
+		s.typed("prove")
+		s.press(keyEnter)
+		s.shows("prove does nothing to this eviction")
 	})
 }
 

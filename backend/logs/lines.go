@@ -41,7 +41,7 @@ func (s *source) LogsOf(about backend.LogAbout) []backend.Log {
 			return nil
 		}
 	}
-	return []backend.Log{{Name: s.deps.Cleaner.Clean(name, 200), Read: func(ctx context.Context, q backend.LogQuery, to backend.LogSink) error {
+	return []backend.Log{{Name: s.deps.Cleaner.Clean(name, 200), Named: len(about.Names) > 0, Read: func(ctx context.Context, q backend.LogQuery, to backend.LogSink) error {
 		named := &namingLines{to: to, dec: newDecoder(s.opts.Format, s.opts.Fields, s.deps.Now().Location()), since: q.Since}
 		for _, all := range about.Names {
 			var names [][]byte

@@ -151,6 +151,8 @@ func (v *View) empty(c *Counts) string {
 		return "no line that was read matches the filter: / changes it, h shows all lines"
 	case len(v.names) == 0:
 		return "there is no log to read"
+	case live && v.named:
+		return "no line that was read names it"
 	case live:
 		return "nothing was written yet"
 	}

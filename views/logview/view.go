@@ -12,6 +12,7 @@ type View struct {
 	store  *Store
 	title  string         // what the logs are about
 	names  []backend.Safe // of the logs
+	named  bool           // only lines that name the subject count in one of them
 	lacks  []backend.Safe // what is not among them, and why
 	filter *Filter
 
@@ -35,7 +36,7 @@ type View struct {
 func NewView(store *Store, title string, set backend.LogSet) *View {
 	v := &View{store: store, title: title, lacks: set.Lacking, follow: true, times: true, open: map[uint64]bool{}}
 	for _, l := range set.Logs {
-		v.names = append(v.names, l.Name)
+		v.names, v.named = append(v.names, l.Name), v.named || l.Named
 	}
 	return v
 }

@@ -254,3 +254,15 @@ func TestTheNameOfALogNeedsRoom(t *testing.T) {
 		}
 	}
 }
+
+// A log that others write to is not empty because no line names the subject.
+func TestNoLineNamesIt(t *testing.T) {
+	for named, want := range map[bool]string{true: "no line that was read names it", false: "nothing was written yet"} {
+		s := store(1 << 20)
+		s.State(0, logstream.State{Live: true})
+		v := NewView(s, "logs of web-1", backend.LogSet{Logs: []backend.Log{{Name: backend.Text("app.log"), Named: named}}})
+		if _, lines := drawn(t, v, 80, 12); !strings.Contains(strings.Join(lines, "\n"), want) {
+			t.Errorf("named %v: %q", named, lines)
+		}
+	}
+}
