@@ -23,8 +23,8 @@ func TestWhatWasObservedIsShownWhileTheEngineIsDown(t *testing.T) {
 	if err := os.WriteFile(c.config, []byte(away), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.run(3, `(?s)Its present state is unknown: source docker-demo is down.*observed +✗ \d+s ago: the working directory.*filesystem list +✗ failed, working directory missing +\d+s ago`+
-		`.*no success of it is recorded.*not tried +control, exec, filesystem read.*stale +docker-demo is down.*Alerts that name it.*contradiction +held`, "why", id)
+	c.run(3, `(?s)Its present state is unknown: source docker-demo is down.*observed +✗ \d+s ago: the working directory.*stale +docker-demo is down.*Alerts that name it.*contradiction +held`+
+		`.*filesystem list +✗ failed, working directory missing +\d+s ago.*no success of it is recorded.*not tried +control, exec, filesystem read`, "why", id)
 	c.run(3, `observed +● \d+s ago: healthy; not tried`, "why", healthy)
 	c.run(3, `(?s)confirmed.*the working directory /workspace is missing`, "runbook", "contradiction", "--subject", id)
 	c.run(3, `(?m)^\S+ +running +\d+s ago: the working directory /workspace is missing .*stale \d+s`, "get", "sandboxes")
