@@ -137,12 +137,15 @@ func TestKeysOfCommands(t *testing.T) {
 	table := keys.NewMap(keys.Bindings(screenNames(screens())))
 	of := CommandKeys()
 	for command, want := range map[string]keys.Intent{
-		"why": {Action: keys.Enter}, "bundle": {Action: keys.Bundle}, "rescue": {Action: keys.Verbs}, "clean": {Action: keys.Act, Text: "clean"},
+		"why": {Action: keys.Enter}, "bundle": {Action: keys.Bundle}, "rescue": {Action: keys.Verbs},
 		"repair": {Action: keys.Act, Text: "repair"}, "get ws": {Action: keys.Screen, N: 2}, "get events": {Action: keys.Screen, N: 8}, "get sources": {Action: keys.Screen, N: 9},
 	} {
 		if got, is := table.Lookup(keys.List, of[command]); !is || got != want {
 			t.Errorf("%s: the key %q asks for %v", command, of[command], got)
 		}
+	}
+	if of["clean"] != "7, mark rows, then C" {
+		t.Errorf("clean: %q", of["clean"])
 	}
 	if of["prove"] != ":prove" || len(of) < 20 {
 		t.Errorf("%d keys, of prove %q", len(of), of["prove"])

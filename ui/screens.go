@@ -73,6 +73,7 @@ func CommandKeys() map[string]string {
 			}
 		}
 	}
+	of["clean"] = of["get tmpdirs"] + ", mark rows, then " + of["clean"] // the command finds the abandoned ones itself
 	return of
 }
 

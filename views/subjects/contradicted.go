@@ -42,7 +42,7 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 		if strings.HasPrefix(a.Cause.String(), takes+"not running") {
 			return "its agent does not use it, as far as its log tells"
 		}
-		return nothing + ": commands of its session fail"
+		return nothing + ": commands of its session would fail"
 	}
 	if one && b != nil && b.Class != backend.SandboxRunning && strings.Contains(a.Cause.String(), "/ of it was listed since") {
 		effect, says = "it answers: it may run on, and be billed", b.Reported

@@ -236,8 +236,8 @@ func TestImpactOfWhatRunsNoMoreNamesWhoSaysSo(t *testing.T) {
 		{box, 1, "its session is reported running, but its container ended with exit code 3", "nothing runs in it, says docker"},
 		{box, 4, "many sandboxes at once are reported well, but their containers ended", "nothing runs in 4 sandboxes, says docker"},
 		{work, 1, "eu lists it as open, but its container is gone", `nothing runs in it, says engine-2; eu still says "open"`},
-		{box, 1, "its agent takes it for running, but its status is exited", "nothing runs in it, says docker: commands of its session fail"},
-		{backend.Key{Kind: backend.KindRef, Source: "states", ID: backend.MustID("r")}, 1, "its agent takes it for running, but it is not listed by cloud", "nothing runs in it, says its platform: commands of its session fail"},
+		{box, 1, "its agent takes it for running, but its status is exited", "nothing runs in it, says docker: commands of its session would fail"},
+		{backend.Key{Kind: backend.KindRef, Source: "states", ID: backend.MustID("r")}, 1, "its agent takes it for running, but it is not listed by cloud", "nothing runs in it, says its platform: commands of its session would fail"},
 	} {
 		a := &alerts.Alert{Rule: "contradiction", Source: x.key.Source, State: alerts.StateFiring, SubjectCount: x.count, Subjects: []alerts.Subject{{Key: x.key}}, Cause: backend.Text(x.cause),
 			Evidence: []alerts.Evidence{{Text: backend.Text("reported: eu lists it"), Source: "eu"}, {Text: backend.Text("observed: engine-2 lists no container c1"), Source: "engine-2"}, {Text: backend.Text("a change"), Source: "ci"}}}
