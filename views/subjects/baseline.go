@@ -46,9 +46,9 @@ func (b baseline) later() string {
 	case len(late) == 0:
 		return ""
 	case len(late) == len(b.s.State.Sources):
-		return " Nothing was read before " + Clock(oldest, b.s.Now) + ": states are compared with the first readings."
+		return "Nothing was read before " + Clock(oldest, b.s.Now) + ": the first readings are compared."
 	}
-	return " Compared with their first readings: " + strings.Join(late[:min(len(late), 4)], ", ") + moreThan(len(late)-4) + "."
+	return "Compared with their first readings: " + strings.Join(late[:min(len(late), 4)], ", ") + moreThan(len(late)-4) + "."
 }
 
 func moreThan(n int) string {

@@ -39,7 +39,10 @@ func Differs(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key
 		w.differsOf(key, base)
 		return w.Doc, w.links
 	}
-	w.Line(dim("Now " + Clock(f.Now, f.Now) + ", before " + Clock(then, f.Now) + "." + base.later()))
+	w.Line(dim("Now " + Clock(f.Now, f.Now) + ", before " + Clock(then, f.Now) + "."))
+	if later := base.later(); later != "" { // two lines: each fits a narrow screen
+		w.Line(dim(later))
+	}
 	w.begunSince(then)
 	w.Under("Changes in between: deploys, versions, restarts, actions", func() {
 		for _, c := range f.Board.Changes(then, f.Now) {

@@ -100,7 +100,7 @@ func TestWhatDiffersFromTheFirstReading(t *testing.T) {
 	f := &views.Frame{Snapshot: views.NewSnapshot(noon, st, &alerts.Board{}), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	doc, _ := Differs(backend.Key{}, f)
 	text := plainText(doc)
-	for _, want := range []string{"Nothing was read before", "compared with the first readings", "1 workspace differs", "/broke  open > failed", "first seen  1 workspace  since then"} {
+	for _, want := range []string{"Nothing was read before", "the first readings are compared", "1 workspace differs", "/broke  open > failed", "first seen  1 workspace  since then"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told:\n%s", want, text)
 		}
