@@ -12,6 +12,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/keys"
@@ -89,8 +91,20 @@ func TestATabThatCannotShowAnythingIsNotOffered(t *testing.T) {
 	if line, _, _ := tabs(80, f, all, all[1]); !strings.Contains(line, "Workspaces") {
 		t.Errorf("the screen that is shown has its tab: %q", line)
 	}
-	f.Summary.Framework = true
-	if line, _, _ := tabs(80, f, all, all[0]); !strings.Contains(line, "Workspaces") || !strings.Contains(line, "Tmpdirs") {
-		t.Errorf("tabs %q", line)
+	of := &fleet.SourceHealth{LastOK: time.Now(), Inputs: []backend.Input{backend.InputRejections}}
+	f.Snapshot.State = &fleet.State{Sources: []*fleet.SourceHealth{of}}
+	for _, x := range []struct {
+		change              func()
+		workspaces, tmpdirs bool
+	}{
+		{func() {}, false, false},
+		{func() { of.Inputs = append(of.Inputs, backend.InputRegistry) }, true, false},
+		{func() { of.Missing = []backend.MissingInput{{Input: backend.InputTmpdirs}} }, true, true},
+		{func() { *of = fleet.SourceHealth{} }, true, true}, // it never answered: what it has is not known
+	} {
+		x.change()
+		if line, _, _ := tabs(80, f, all, all[0]); strings.Contains(line, "Workspaces") != x.workspaces || strings.Contains(line, "Tmpdirs") != x.tmpdirs {
+			t.Errorf("tabs %q", line)
+		}
 	}
 }

@@ -322,6 +322,13 @@ func (s *State) ChangesSince(n uint64) (deltas []Delta, complete bool) {
 	return s.history.since(n, s.Number)
 }
 
+// MayRead reports whether some source delivers an input, or could. A source that has never answered may deliver any.
+func (s *State) MayRead(in backend.Input) bool {
+	return slices.ContainsFunc(s.Sources, func(h *SourceHealth) bool {
+		return h.Status != StatusAbsent && h.LastOK.IsZero() || h.Watches(in)
+	})
+}
+
 // WatchesFramework reports whether some source reads an agent framework, and not this machine alone. A source that has
 // never answered may read any.
 func (s *State) WatchesFramework() bool {

@@ -20,7 +20,9 @@ func New() views.Screen {
 	return browse.New(browse.Config[*backend.Tmpdir]{
 		Number: 7, Name: "Tmpdirs", Set: subjects.Tmpdirs(), Kinds: []backend.Kind{backend.KindTmpdir}, Strip: hosts,
 		Follows: true,
-		Offered: func(f *views.Frame) bool { return f.Summary.Tmpdirs > 0 || f.Summary.Framework },
+		Offered: func(f *views.Frame) bool {
+			return f.Summary.Tmpdirs > 0 || f.State != nil && f.State.MayRead(backend.InputTmpdirs)
+		},
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputTmpdirs, "No scratch directories",
 				"The configured roots were read, and nothing in them matches the pattern.",

@@ -14,7 +14,9 @@ func New() views.Screen {
 	return browse.New(browse.Config[*backend.Workspace]{
 		Number: 2, Name: "Workspaces", Set: subjects.Workspaces(), Kinds: []backend.Kind{backend.KindWorkspace},
 		Follows: true,
-		Offered: func(f *views.Frame) bool { return f.Summary.Workspaces > 0 || f.Summary.Framework },
+		Offered: func(f *views.Frame) bool {
+			return f.Summary.Workspaces > 0 || f.State != nil && f.State.MayRead(backend.InputRegistry)
+		},
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputRegistry, "No workspaces",
 				"Every source that lists workspaces answers, and no session has one.", "No source lists workspaces. A source of kind helix does.")
