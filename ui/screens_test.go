@@ -93,6 +93,7 @@ func TestATabThatCannotShowAnythingIsNotOffered(t *testing.T) {
 	}
 	of := &fleet.SourceHealth{LastOK: time.Now(), Inputs: []backend.Input{backend.InputRejections}}
 	f.Snapshot.State = &fleet.State{Sources: []*fleet.SourceHealth{of}}
+	f.Summary.Framework = true
 	for _, x := range []struct {
 		change              func()
 		workspaces, tmpdirs bool

@@ -21,7 +21,7 @@ func New() views.Screen {
 		Number: 7, Name: "Tmpdirs", Set: subjects.Tmpdirs(), Kinds: []backend.Kind{backend.KindTmpdir}, Strip: hosts,
 		Follows: true,
 		Offered: func(f *views.Frame) bool {
-			return f.Summary.Tmpdirs > 0 || f.State != nil && f.State.MayRead(backend.InputTmpdirs)
+			return f.Summary.Tmpdirs > 0 || f.Summary.Framework && f.State != nil && f.State.MayRead(backend.InputTmpdirs)
 		},
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputTmpdirs, "No scratch directories",

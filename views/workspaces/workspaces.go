@@ -15,7 +15,7 @@ func New() views.Screen {
 		Number: 2, Name: "Workspaces", Set: subjects.Workspaces(), Kinds: []backend.Kind{backend.KindWorkspace},
 		Follows: true,
 		Offered: func(f *views.Frame) bool {
-			return f.Summary.Workspaces > 0 || f.State != nil && f.State.MayRead(backend.InputRegistry)
+			return f.Summary.Workspaces > 0 || f.Summary.Framework && f.State != nil && f.State.MayRead(backend.InputRegistry)
 		},
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputRegistry, "No workspaces",
