@@ -119,6 +119,11 @@ func hideEntity(n *names.Set, e backend.Entity) {
 		hideSafe(n, e.Name, e.Org, e.Application)
 		hideIDs(n, e.Session, e.Container, e.BridgeID)
 		hideWorkspace(n, e.Workspace)
+		for _, l := range e.Labels {
+			if named := lastWord(l.Name.String()); slices.Contains(whoseLabels, named) && !l.Value.IsEmpty() {
+				n.AddWord(l.Value.String())
+			}
+		}
 		for _, m := range e.Mounts {
 			if m.Type.String() == "volume" {
 				hideSafe(n, m.Source)
@@ -133,6 +138,13 @@ func hideEntity(n *names.Set, e backend.Entity) {
 	case backend.Worker:
 		hideIDs(n, e.AsWork().Sandbox, e.AsWork().Session)
 	}
+}
+
+// whoseLabels are the last words of the names of labels that say whose a sandbox is, or what it is called.
+var whoseLabels = []string{"customer", "name", "owner", "project", "service", "session", "team", "tenant", "user", "workspace"}
+
+func lastWord(name string) string {
+	return strings.ToLower(name[strings.LastIndexAny(name, ".-_/")+1:])
 }
 
 // hideWorkspace adds the name of a workspace, which is mostly what it is for.

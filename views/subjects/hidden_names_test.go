@@ -28,3 +28,20 @@ func TestNamesOfContainersThatAreGoneAreHidden(t *testing.T) {
 		}
 	}
 }
+
+// TestLabelsThatSayWhoseASandboxIsAreHidden, and others are not.
+func TestLabelsThatSayWhoseASandboxIsAreHidden(t *testing.T) {
+	t.Parallel()
+	label := func(name, value backend.Literal) backend.Field {
+		return backend.Field{Name: backend.Text(name), Value: backend.Text(value)}
+	}
+	b := &backend.Sandbox{Labels: []backend.Field{label("com.docker.compose.project", "acme-shop"), label("Team", "Blue Owls"), label("maintainer.version", "v12-rc3")}}
+	b.Key = backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("c1")}
+	n := names.New([]byte("0123456789abcdef"))
+	HideNames(n, views.NewSnapshot(noon, &fleet.State{Number: 1, Wall: noon, Sandboxes: fleet.NewTable(b)}, &alerts.Board{}), 0)
+	for text, hidden := range map[string]bool{"com.docker.compose.project=acme-shop": true, "Blue Owls": true, "v12-rc3": false} {
+		if got := n.Text(text); (got != text) != hidden {
+			t.Errorf("%s is shown as %s", text, got)
+		}
+	}
+}
