@@ -231,17 +231,18 @@ func (w *writer) reading(incident, how string) {
 }
 
 // urgent writes what an engineer looks for first on the page of a thing: the alerts that name it, and what to do before all else.
-// The facts behind them follow, headed where something stands before them; nil: none are left.
-func (w *writer) urgent(key backend.Key, facts func()) {
+// The facts behind them follow, headed where something stands before them; nil: none are left. It returns what doable goes on with.
+func (w *writer) urgent(key backend.Key, facts func()) (of backend.Key, page Page, ok bool) {
 	before := w.Len()
 	named := w.naming(key)
-	if page, ok := PageOf(key, w.f); ok && page.Trouble && !w.f.Printed && key.Kind != backend.KindSource {
-		if d := w.f.Diagnoses[page.Question]; d != nil {
-			w.Under(headDo, func() { w.firstSteps(d) })
-		}
+	page, ok = PageOf(key, w.f)
+	d := w.f.Diagnoses[page.Question]
+	if ok && page.Trouble && d != nil && !w.f.Printed && key.Kind != backend.KindSource {
+		w.Under(headDo, func() { w.firstSteps(d) })
 	}
-	if named {
-		w.Under(headWhy, func() { w.reason(key) })
+	if named && ok && page.Rule != "" && w.page == nil { // a document that holds its page says more of it below
+		w.Head(headWhy)
+		w.reason(d)
 	}
 	switch {
 	case facts == nil:
@@ -250,10 +251,11 @@ func (w *writer) urgent(key backend.Key, facts func()) {
 	default:
 		facts()
 	}
+	return key, page, ok
 }
 
 // doable writes what can be done to one thing, and what to read first.
-func (w *writer) doable(key backend.Key) {
+func (w *writer) doable(key backend.Key, page Page, ok bool) {
 	if key.Kind == backend.KindSource && w.f.Printed {
 		return // its page is about every source
 	}
@@ -262,7 +264,6 @@ func (w *writer) doable(key backend.Key) {
 		w.pageHere()
 		return
 	}
-	page, ok := PageOf(key, w.f)
 	ok = ok && key.Kind != backend.KindSource // its page is about every source
 	doctor := w.f.Acting.Examines && (key.Kind == backend.KindSource || key.Kind == backend.KindSandbox)
 	if w.f.Acting.Abilities == nil && !doctor && !ok {

@@ -103,11 +103,11 @@ func (w *writer) ref(r *backend.Ref) {
 	w.text("sandbox id", r.Sandbox.Safe())
 	w.at("saved", r.SavedAt, "")
 	w.read(&r.Meta)
-	w.urgent(r.Key, func() { w.refFacts(r) })
+	_, page, ok := w.urgent(r.Key, func() { w.refFacts(r) })
 	if r.Agent != nil {
 		w.agentState(r)
 	}
-	w.doable(r.Key)
+	w.doable(r.Key, page, ok)
 	w.Head("Joined")
 	w.owner(r.Key.Source, r.Key.Parent)
 	w.workspaceOf(r.Key.Parent, r.Key.ID)

@@ -46,8 +46,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	if !b.IsSandbox {
 		w.Field("", dim("Nothing marks it as a sandbox, so nothing is ever done to it. A sandbox has the session label or the selector of its source."))
 	}
-	w.urgent(b.Key, func() { w.sandboxFacts(b) })
-	w.doable(b.Key)
+	w.doable(w.urgent(b.Key, func() { w.sandboxFacts(b) }))
 	w.linked(b)
 	w.Head("Joined")
 	w.joinedSession(b)

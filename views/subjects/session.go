@@ -108,15 +108,14 @@ func (w *writer) session(s *backend.Session) {
 	w.tell(s.AnswerText)
 	w.at("started", s.StartedAt, "")
 	w.read(&s.Meta)
-	w.urgent(s.Key, func() {
+	w.doable(w.urgent(s.Key, func() {
 		w.hub(s.Hub)
 		w.text("tenant", s.Tenant)
 		w.text("runtime", s.Runtime)
 		w.running("version", s.Versions(), &s.Meta)
 		w.text("branched from", s.BranchedFrom.Safe())
 		w.text("workspace refs", backend.Join(s.WorkspaceRefs, ", "))
-	})
-	w.doable(s.Key)
+	}))
 	w.Head("Joined")
 	n := 0
 	for x := range w.f.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
@@ -167,8 +166,7 @@ func (w *writer) sessionNamed(k backend.Key) bool {
 		names = "a log line"
 	}
 	w.Line(kit.Span{Tone: theme.Strong, Text: "No source lists it; " + names + " names it"})
-	w.urgent(k, nil)
-	w.doable(k)
+	w.doable(w.urgent(k, nil))
 	w.Head("Joined")
 	listed := w.sandboxesOf(k.ID)
 	w.joinedBy(by, line)

@@ -43,8 +43,7 @@ func (w *writer) source(h *fleet.SourceHealth) {
 	if !h.Error.IsEmpty() {
 		w.tone("why", StatusCell(h.Status).Tone, h.Error.String())
 	}
-	w.urgent(h.Key, nil)
-	w.doable(h.Key)
+	w.doable(w.urgent(h.Key, nil))
 	w.sight(h)
 	w.cost(h)
 	charts(w.Doc, h.Key.Source, w.f)

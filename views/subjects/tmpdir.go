@@ -120,7 +120,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 		w.Field("", dim("The walk stopped at its bound: these are lower bounds."))
 	}
 	w.read(&t.Meta)
-	w.urgent(t.Key, func() {
+	_, page, has := w.urgent(t.Key, func() {
 		w.at("made", t.Born, "")
 		w.text("owner", t.Owner)
 		w.text("mode", t.Mode)
@@ -139,7 +139,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 	if ok && t.Unreadable > 0 {
 		w.Field("", dim(number(t.Unreadable, "further process")+" could not be read"))
 	}
-	w.doable(t.Key)
+	w.doable(t.Key, page, has)
 	w.Head("Joined")
 	n := 0
 	for b := range w.f.State.Sandboxes.All() {

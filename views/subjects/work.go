@@ -43,8 +43,7 @@ func (w *writer) work(e backend.Worker, kind backend.Safe) {
 	w.happened("started", x.Started(), x.StartedAt)
 	w.happened("ended", x.Ended(), x.EndedAt)
 	w.read(m)
-	w.urgent(m.Key, nil)
-	w.doable(m.Key)
+	w.doable(w.urgent(m.Key, nil))
 	w.Head("Joined")
 	w.parent(e)
 	if owner, _ := backend.Owner(e); owner.Kind != backend.KindSession {

@@ -218,8 +218,7 @@ func (w *writer) workspace(x *backend.Workspace) {
 	}
 	w.read(&x.Meta)
 	w.text("provider", x.Provider)
-	w.urgent(x.Key, nil)
-	w.doable(x.Key)
+	w.doable(w.urgent(x.Key, nil))
 	w.Head("Joined")
 	w.owner(x.Key.Source, x.Key.Parent)
 	w.sandboxesThat(func(b *backend.Sandbox) bool {

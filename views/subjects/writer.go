@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -269,16 +270,13 @@ func (w *writer) naming(key backend.Key) bool {
 	return !first
 }
 
-// reason writes the conclusion about a subject that an alert names; a document that holds its page says more of it below.
-func (w *writer) reason(key backend.Key) {
-	q, ok := AskedBy(key, w.f)
-	switch d := w.f.Diagnoses[q]; {
-	case !ok || w.page != nil:
-	case d != nil:
-		w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: w.conclusion(d)})
-	default:
+// reason writes the conclusion of a diagnosis; nil: it is worked out.
+func (w *writer) reason(d *runbook.Diagnosis) {
+	if d == nil {
 		w.Field("diagnosis", dim("The diagnosis is not ready yet."))
+		return
 	}
+	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: w.conclusion(d)})
 }
 
 // named is one alert that names a subject: with its cause and what it says of the subject, as far as the document does not hold them.
